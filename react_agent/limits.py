@@ -1,0 +1,91 @@
+"""What a run may use (Limits, frozen) and what it has used so far (Budget)."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from react_agent.errors import ConfigError
+from react_agent.types import StopReason, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one run may use. None means no limit.
+
+    max_steps: completions, re-prompts included. max_tokens: prompt and completion tokens summed over all calls.
+    max_seconds: wall clock. max_cost: in the currency of the two prices, which are per million tokens.
+    max_parse_failures: unreadable replies in a row.
+    """
+
+    max_steps: int = 10
+    max_tokens: int | None = None
+    max_seconds: float | None = None
+    max_cost: float | None = None
+    max_parse_failures: int = 3
+    input_price: float | None = None
+    output_price: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("max_steps", "max_parse_failures"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be at least 1, not {getattr(self, name)}")
+        for name in ("max_tokens", "max_seconds", "max_cost"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise ConfigError(f"{name} must be above 0 (or None for no limit), not {value}")
+        if self.max_cost is not None and (self.input_price is None or self.output_price is None):
+            raise ConfigError("max_cost needs input_price and output_price (per million tokens): an unknown price is not 0")
+
+    def cost(self, usage: Usage) -> float | None:
+        """What usage costs, None when a price is not known."""
+        if self.input_price is None or self.output_price is None:
+            return None
+        return (usage.input_tokens * self.input_price + usage.output_tokens * self.output_price) / 1e6
+
+
+@dataclass(slots=True)
+class Budget:
+    """What a run has used; asked before every call. clock is time.monotonic unless a test gives another."""
+
+    limits: Limits
+    clock: Callable[[], float] = time.monotonic
+    steps: int = 0
+    usage: Usage = field(default_factory=Usage)
+    parse_failures: int = 0
+    seconds_before: float = 0.0
+    started: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.started = self.clock()
+
+    @property
+    def seconds(self) -> float:
+        return self.seconds_before + self.clock() - self.started
+
+    @property
+    def deadline(self) -> float | None:
+        """The clock's time at which max_seconds is reached."""
+        if self.limits.max_seconds is None:
+            return None
+        return self.started + self.limits.max_seconds - self.seconds_before
+
+    def add(self, usage: Usage) -> None:
+        self.steps += 1
+        self.usage = self.usage + usage
+
+    def exceeded(self, prompt_tokens: int = 0) -> StopReason | None:
+        """Why a call with a prompt of this size may not be made, None when it may."""
+        limits = self.limits
+        if self.parse_failures >= limits.max_parse_failures:
+            return "parse_failures"
+        if self.steps >= limits.max_steps:
+            return "max_steps"
+        if limits.max_tokens is not None and self.usage.total_tokens + prompt_tokens >= limits.max_tokens:
+            return "token_budget"
+        if limits.max_seconds is not None and self.seconds >= limits.max_seconds:
+            return "time_budget"
+        if limits.max_cost is not None:
+            cost = limits.cost(self.usage + Usage(input_tokens=prompt_tokens))
+            if cost is not None and cost >= limits.max_cost:
+                return "cost_budget"
+        return None
