@@ -61,7 +61,7 @@ def test_imports_point_down(file):
             assert mine == 7, f"{file}:{node.lineno} imports the package itself"
             continue
         same_folder = file.split("/")[0] == name.split(".")[1] and file.split("/")[0] in ("endpoints", "tools", "cli")
-        split_off = not same_folder and theirs == mine and file.split("/")[0].split("_")[0] == name.split(".")[1].split("_")[0].removesuffix(".py")
+        split_off = not same_folder and theirs == mine and file.split("/")[0].removesuffix(".py").split("_")[0] == name.split(".")[1].split("_")[0]
         layer_zero = mine == 0 and theirs == 0
         assert theirs < mine or same_folder or split_off or layer_zero, f"{file}:{node.lineno} imports {name} (layer {theirs}) from layer {mine}"
 
