@@ -17,6 +17,8 @@ class Request:
     closed: fed each piece of reply text (not reasoning) as it arrives; True says that the decision is whole, so that the
         endpoint closes the stream and reports finish_reason "stop" with closed_early. None reads to the end.
     on_text, on_reasoning: called with each piece as it arrives; never raise.
+    on_restart: called when pieces were handed out and the call begins anew (the stream broke): what closed, on_text and
+        on_reasoning were fed is void. Without it a second attempt does not ask closed and is read to its end.
     schema: the JSON Schema of a decision, for endpoints that can constrain their output; never relied on.
     cancel: set by the caller to stop the call; the endpoint then raises EndpointError("cancelled").
     """
@@ -26,8 +28,12 @@ class Request:
     closed: Callable[[str], bool] | None = None
     on_text: Callable[[str], None] | None = None
     on_reasoning: Callable[[str], None] | None = None
+    on_restart: Callable[[], None] | None = None
     schema: Mapping[str, Any] | None = None
     cancel: threading.Event | None = None
+
+
+PLAIN = Request()
 
 
 class Endpoint(Protocol):
@@ -42,7 +48,7 @@ class Endpoint(Protocol):
     max_output_tokens: int
     context_window: int | None
 
-    def complete(self, messages: Sequence[Message], request: Request = Request()) -> Completion: ...
+    def complete(self, messages: Sequence[Message], request: Request = PLAIN) -> Completion: ...
 
     def count_tokens(self, messages: Sequence[Message]) -> int | None: ...
 
