@@ -10,6 +10,9 @@ import signal
 import sys
 from typing import Any
 
+# No web page may read from the server, nor see what was asked; and prompts seen before take at most this much memory.
+RESTRAINTS = {"cors_origins": "", "ui": False, "endpoint_slots": False, "cache_ram_mib": 1024}
+
 
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle; it closes standard input
@@ -25,7 +28,7 @@ def main() -> None:
     reply.close()
     if "url" in outcome:
         sys.stdin.buffer.read()
-    os._exit(0)  # without llama.cpp's teardown, which would wait for a generation to end
+        os._exit(0)  # without llama.cpp's teardown, which would wait for a generation to end
 
 
 def start(settings: dict[str, Any]) -> Any:
@@ -33,11 +36,13 @@ def start(settings: dict[str, Any]) -> Any:
     import xllamacpp  # an optional extra
 
     params = xllamacpp.CommonParams()
-    params.model.path = settings["path"]
+    params.model.path, params.model_alias = settings["path"], {settings["name"]}
     params.n_ctx, params.n_parallel, params.port = settings["context_window"] * settings["parallel"], settings["parallel"], 0
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = settings["threads"]
     params.use_jinja, params.verbosity = True, 1  # 1: errors only
-    params.ui = False
+    for name, value in RESTRAINTS.items():
+        if hasattr(params, name):  # which of these there are depends on the version
+            setattr(params, name, value)
     return xllamacpp.Server(params)
 
 

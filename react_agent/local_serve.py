@@ -6,19 +6,22 @@ loads, what C code prints can be kept away from the terminal, and closing does n
 
 import importlib.util
 import json
-import os
+import re
+import signal
 import subprocess
 import sys
-import tempfile
+import threading
 import weakref
+from collections import deque
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import Any, Self
 
 from react_agent.errors import ConfigError, EndpointError
+from react_agent.local_cores import usable_cores
 
 CHILD = Path(__file__).with_name("local_child.py")
-LOG_TAIL_BYTES = 2000
+LOG_LINES = 40
 # Ctrl-C goes to every process of the terminal's group; the server is not to be one of them. POSIX: start_new_session.
 if sys.platform == "win32":
     NEW_GROUP = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW
@@ -27,14 +30,39 @@ else:
 
 
 class LocalServer:
-    """A running server. base_url ends in /v1, as an OpenAI-compatible endpoint wants it. Closed by close(), by the end of a
-    with block, by garbage collection or by the end of this process, whichever comes first."""
+    """A server that is starting or running. Closed by close(), by the end of a with block, by garbage collection or by the end
+    of this process, whichever comes first; its own process ends even if this one is killed."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", address: str, log: IO[bytes]) -> None:
-        self.base_url = f"{address}/v1"
-        self._process = process
-        self._log = log
-        self._stop = weakref.finalize(self, _stop, process, log)
+    def __init__(self, settings: dict[str, Any]) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", str(CHILD), json.dumps(settings)],  # -P: our types.py must not stand in for Python's own
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, creationflags=NEW_GROUP,
+        )  # fmt: skip
+        self._log: deque[bytes] = deque(maxlen=LOG_LINES)
+        self._logging = threading.Thread(target=self._log.extend, args=(self._process.stderr,), daemon=True)
+        self._logging.start()
+        self._stop = weakref.finalize(self, _stop, self._process, self._logging)
+        self._address = ""
+
+    def wait_until_ready(self) -> None:
+        """Returns when the model is loaded. EndpointError: llama.cpp's reason why it cannot be."""
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()  # nothing when the process has died
+        outcome = json.loads(line) if line else {}
+        if "url" in outcome:
+            self._address = outcome["url"]
+            return
+        ending = _ending(self._process.wait())  # to its end, so that the log is whole
+        self.close()
+        raise EndpointError(
+            "connection", f"llama.cpp could not load the model: {_first_error(self.log) or outcome.get('error') or ending}",
+            "Is the file whole, is it a model that this version of xllamacpp knows, and is enough memory free for it?",
+        )  # fmt: skip
+
+    @property
+    def base_url(self) -> str:
+        """Ends in /v1, as an OpenAI-compatible endpoint wants it."""
+        return f"{self._address}/v1"
 
     @property
     def alive(self) -> bool:
@@ -42,8 +70,8 @@ class LocalServer:
 
     @property
     def log(self) -> str:
-        """The last errors that llama.cpp printed, "" when there were none or the server is closed."""
-        return "" if self._log.closed else _tail(self._log)
+        """The last errors that llama.cpp printed; "" when there were none."""
+        return b"".join(self._log).decode("utf-8", "replace")
 
     def close(self) -> None:
         """End the server at once, also in the middle of a generation; a second call does nothing."""
@@ -64,22 +92,16 @@ def serve(path: Path | str, *, context_window: int = 8192, threads: int | None =
     """
     path = Path(path)
     _check(path, context_window=context_window, threads=threads, parallel=parallel)
-    settings = {
-        "path": str(path.resolve()), "context_window": context_window, "parallel": parallel,
-        "threads": threads or physical_cores(),
-    }  # fmt: skip
-    log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the server; _stop closes it
-    # -P: this package's types.py must not stand in for the standard library's
-    process = subprocess.Popen(
-        [sys.executable, "-P", str(CHILD), json.dumps(settings)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
-        start_new_session=True, creationflags=NEW_GROUP,
-    )  # fmt: skip
+    server = LocalServer({
+        "path": str(path.resolve()), "name": path.stem, "context_window": context_window, "parallel": parallel,
+        "threads": threads or usable_cores(),
+    })  # fmt: skip
     try:
-        return LocalServer(process, _address(process, log, path), log)
+        server.wait_until_ready()
     except BaseException:  # Ctrl-C while loading included
-        _stop(process, log)
+        server.close()
         raise
+    return server
 
 
 def _check(path: Path, **counts: int | None) -> None:
@@ -92,30 +114,26 @@ def _check(path: Path, **counts: int | None) -> None:
         raise ConfigError(f"there is no model file {path}")
 
 
-def _address(process: "subprocess.Popen[bytes]", log: IO[bytes], path: Path) -> str:
-    assert process.stdout is not None
-    line = process.stdout.readline()
-    outcome = json.loads(line) if line else {}
-    if "url" in outcome:
-        return str(outcome["url"])
-    reason = outcome.get("error") or f"the server process ended with code {process.wait()}"
-    hint = "Is the file whole, and a GGUF model that this llama.cpp knows? Is there enough free memory for it?"
-    raise EndpointError("connection", f"llama.cpp could not serve {path}: {' '.join([reason, _tail(log)]).strip()}", hint)
+def _ending(code: int) -> str:
+    """How a process ended, from its return code."""
+    if code >= 0:
+        return f"its process ended with code {code}"
+    names = {int(known): known.name for known in signal.Signals}
+    return f"its process was ended by {names.get(-code, f'signal {-code}')}" + (" (out of memory?)" if code == -9 else "")
 
 
-def _stop(process: "subprocess.Popen[bytes]", log: IO[bytes]) -> None:
+def _first_error(log: str) -> str:
+    """llama.cpp's first error line without its clock and level; the others follow from it."""
+    for line in log.splitlines():
+        if match := re.match(r"[\d.]+ E \s*(.+)", line):
+            return match[1]
+    return ""
+
+
+def _stop(process: "subprocess.Popen[bytes]", logging: threading.Thread) -> None:
     process.kill()  # it holds nothing that could be lost
     process.wait()
-    for stream in (process.stdin, process.stdout, log):
+    logging.join()
+    for stream in (process.stdin, process.stdout, process.stderr):
         if stream is not None:
             stream.close()
-
-
-def _tail(log: IO[bytes]) -> str:
-    log.seek(max(0, log.seek(0, os.SEEK_END) - LOG_TAIL_BYTES))
-    return log.read().decode("utf-8", "replace").strip()
-
-
-def physical_cores() -> int:
-    """Cores that this process may use: not hyper-threads, not beyond its affinity or its container's quota; at least 1."""
-    return os.cpu_count() or 1
