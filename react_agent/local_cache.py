@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import json
 import os
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -19,7 +20,8 @@ else:
     import fcntl
 
 CACHE_VARIABLE = "REACT_AGENT_CACHE"
-BLOCK = 1 << 20
+BLOCK_BYTES = 1 << 20
+WORK_PREFIX = ".wheels-"  # folders of downloads under way
 OnBytes = Callable[[int], None]
 
 
@@ -85,8 +87,14 @@ class Cache:
                     time.sleep(pause_s)
             yield  # closing the file releases the lock
 
+    def sweep(self) -> None:
+        """Delete the work of downloads that were killed. The caller holds the lock, so none of it is in use."""
+        for left in self.models.glob(f"{WORK_PREFIX}*"):
+            shutil.rmtree(left, ignore_errors=True)
+
     def remove(self, model: Model) -> int:
-        """Delete the model's file and what an interrupted download left; the bytes that this freed."""
+        """Delete the model's file and what an interrupted download left; the bytes that this freed. The caller holds the lock."""
+        self.sweep()
         freed = 0
         for file in (self.file(model), self.partial(model)):
             freed += size_of(file)
@@ -98,7 +106,7 @@ class Cache:
 def sha256_of(file: Path, on_bytes: OnBytes | None = None) -> str:
     digest, done = hashlib.sha256(), 0
     with file.open("rb") as stream:
-        while block := stream.read(BLOCK):
+        while block := stream.read(BLOCK_BYTES):
             digest.update(block)
             done += len(block)
             if on_bytes:

@@ -9,6 +9,7 @@ from typing import Literal, Protocol, Self
 
 from react_agent.local_catalogue import Model
 
+MAGIC = b"GGUF"  # how every model file begins
 Stage = Literal["hub", "packages", "check"]
 
 
@@ -37,11 +38,10 @@ class Partial:
         self.file = file
         self.model = model
         self.source: Stage = "hub"
-        self.size = 0
-        self._shown = 0
         self._on_progress = on_progress
         self._out = file.open("ab")
-        self.cut(min(self._out.tell(), model.bytes))
+        self.size = self._shown = min(self._out.tell(), model.bytes)
+        self._out.truncate(self.size)
 
     @property
     def complete(self) -> bool:
@@ -85,4 +85,4 @@ class Source(Protocol):
     @property
     def name(self) -> Stage: ...
 
-    def continue_(self, partial: Partial) -> None: ...
+    def fill(self, partial: Partial) -> None: ...
