@@ -1,7 +1,7 @@
 """Frozen values that the layers hand to each other; DESIGN's vocabulary, nothing else."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from react_agent.errors import RunError
@@ -13,13 +13,14 @@ StopReason = Literal[
     "answer",
     "max_steps", "token_budget", "time_budget", "cost_budget",
     "parse_failures", "repeated_action", "refused", "endpoint_error", "context_overflow", "tool_crash", "ungrounded_answer",
+    "trace_error",
     "cancelled",
 ]  # fmt: skip
 STATUS_OF: Mapping[StopReason, Status] = {
     "answer": "completed",
     "max_steps": "budget_exhausted", "token_budget": "budget_exhausted", "time_budget": "budget_exhausted", "cost_budget": "budget_exhausted",
     "parse_failures": "failed", "repeated_action": "failed", "refused": "failed", "endpoint_error": "failed", "context_overflow": "failed",
-    "tool_crash": "failed", "ungrounded_answer": "failed",
+    "tool_crash": "failed", "ungrounded_answer": "failed", "trace_error": "failed",
     "cancelled": "cancelled",
 }  # fmt: skip
 
@@ -127,7 +128,8 @@ class Step:
 @dataclass(frozen=True, slots=True)
 class RunResult:
     """How a run ended. seconds: wall clock. error: one sentence for a person when there is no answer. forced: the answer was
-    asked for on the last affordable step. side_effects: calls that changed something and have already happened."""
+    asked for on the last affordable step. side_effects: calls that changed something and have already happened. messages: the
+    dialogue from the question on, as history for a next question."""
 
     status: Status
     stop_reason: StopReason
@@ -140,7 +142,8 @@ class RunResult:
     forced: bool = False
     cost: float | None = None
     trace_path: str | None = None
-    side_effects: tuple[ToolCall, ...] = field(default=())
+    side_effects: tuple[ToolCall, ...] = ()
+    messages: tuple[Message, ...] = ()
 
     def raise_for_status(self) -> "RunResult":
         """Return self when the run completed, else raise RunError."""

@@ -1,0 +1,83 @@
+"""The loop: ask the model, read its decision, run its tool, tell it what came back, until there is an answer or a limit."""
+
+import os
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+
+from react_agent.agent_journal import RunStopped
+from react_agent.agent_playback import Playback
+from react_agent.agent_run import Run, Setup
+from react_agent.endpoints.base import Endpoint
+from react_agent.errors import ConfigError
+from react_agent.limits import Limits
+from react_agent.prompt import load, opening
+from react_agent.registry import Approval, ApprovalRequest, Tool, ToolRegistry
+from react_agent.trace import Masker, Trace
+from react_agent.trace_events import Event
+from react_agent.types import Message, RunResult
+
+
+class Agent:
+    """An endpoint, its tools and the rules of the run. Holds no state between runs; may be used from several threads.
+
+    instructions: the user's own, added to the system prompt. require_tool: no answer without a successful tool call behind it.
+    check_numbers: an answer with a number from nowhere is sent back once. retry_failed_input: an answer right after a call that
+    failed because of its input is sent back once. approve: asked before a tool that is not read-only runs; without it such a tool
+    is refused. on_event: called with each trace event as it happens. trace: a file (never overwritten) or a folder; fsync: wait
+    for the disk after each event; secrets: values that are masked in it. examples, raw_history, early_stop: for measurements
+    (worked examples in the prompt; the raw replies in the history in place of the decisions; close a stream when the decision is whole).
+    Raises ConfigError for what is wired wrongly.
+    """
+
+    def __init__(
+        self, endpoint: Endpoint, tools: ToolRegistry | Iterable[Tool] = (), *, limits: Limits | None = None, language: str = "en",
+        instructions: str = "", require_tool: bool = False, check_numbers: bool = False, retry_failed_input: bool = True,
+        approve: Callable[[ApprovalRequest], Approval | bool] | None = None, on_event: Callable[[Event], None] | None = None,
+        trace: str | os.PathLike[str] | None = None, fsync: bool = False, secrets: Sequence[str] = (), examples: bool = True,
+        raw_history: bool = False, early_stop: bool = True, clock: Callable[[], float] = time.monotonic,
+    ) -> None:  # fmt: skip
+        registry = tools if isinstance(tools, ToolRegistry) else ToolRegistry(tools)
+        if require_tool and not len(registry):
+            raise ConfigError("require_tool=True needs at least one tool")
+        prompts = load(language)
+        self._trace, self._fsync, self._mask = trace, fsync, Masker(tuple(secrets))
+        self.setup = Setup(
+            endpoint, registry, limits or Limits(), prompts, tuple(opening(prompts, registry, instructions, examples=examples)), instructions,
+            require_tool, check_numbers, retry_failed_input, approve, on_event, raw_history, early_stop, clock,
+        )  # fmt: skip
+
+    def run(self, question: str, *, cancel: threading.Event | None = None, history: Sequence[Message] = ()) -> RunResult:
+        """Answer one question. Never raises for what the model, a tool or the endpoint does; the result says how it ended.
+
+        cancel: set it from another thread to stop the run. history: the messages of earlier questions (RunResult.messages).
+        Raises ConfigError for an empty question and TraceError when the trace cannot be opened.
+        """
+        if not question.strip():
+            raise ConfigError("the question is empty")
+        run_id = uuid.uuid4().hex[:12]
+        trace = None if self._trace is None else Trace(self._trace, run_id=run_id, fsync=self._fsync, mask=self._mask)
+        return self.drive(Run(self.setup, question, run_id, trace, cancel or threading.Event(), history))
+
+    def resume(self, question: str, run_id: str, trace: Trace | None, playback: Playback, *, seconds_before: float = 0.0,
+               history: Sequence[Message] = (), cancel: threading.Event | None = None) -> RunResult:  # fmt: skip
+        """Go along a recorded run and on from where it ends; see replay.py, which reads the trace."""
+        return self.drive(Run(self.setup, question, run_id, trace, cancel or threading.Event(), history, playback, seconds_before))
+
+    @staticmethod
+    def drive(run: Run) -> RunResult:
+        """The loop."""
+        try:
+            run.start()
+            while (stop := run.exceeded()) is None:
+                completion = run.think()
+                turn = run.act(completion)
+                if run.record(turn):
+                    stop = "answer"
+                    break
+        except RunStopped as stopped:
+            stop, run.error = stopped.reason, stopped.error
+        except KeyboardInterrupt:
+            stop = "cancelled"
+        return run.finish(stop)

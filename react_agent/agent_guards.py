@@ -1,0 +1,144 @@
+"""The loop's guards: calls that repeat, and answers that nothing stands behind."""
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from react_agent.registry import Tool
+from react_agent.types import Observation, ToolCall
+
+# Failures that the model's own input caused: worth one more try. Everything else (not found, busy, refused) is a fact.
+INPUT_ERRORS = frozenset({
+    "bad_arguments", "unknown_tool", "empty", "syntax", "unsupported", "name", "arguments", "type", "domain", "division_by_zero",
+    "ambiguous", "too_long", "too_deep", "sql_error", "not_a_query", "multiple_statements", "invalid_argument", "invalid_path",
+    "invalid_pattern",
+})  # fmt: skip
+# Failures that may be gone the next time: such a call is not answered from memory.
+PASSING_ERRORS = frozenset({"tool_crash", "timeout", "busy", "io_error", "bad_response", "not_approved"})
+ADMISSION = re.compile(
+    r"\b(?:can ?not|can't|could ?n[o']t|unable|unknown|unavailable|no (?:data|information|result|record|price|match)|fail(?:s|ed|ure)?|error|invalid"
+    r"|refused|denied|timed out|not (?:be )?(?:found|confirm\w*|known|available|able|possible|exist|recogni[sz]ed|allowed|permitted))\b"
+    r"|does ?n[o']t exist|无法|不能|没有|未能|未找到|找不到|不存在|失败|错误|未知|拒绝",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?")
+
+
+def call_key(call: ToolCall) -> str:
+    """The same for the same tool and arguments, whatever the key order."""
+    return call.name + json.dumps(call.arguments, sort_keys=True, ensure_ascii=False, default=str)
+
+
+@dataclass(slots=True)
+class CallMemory:
+    """What was called and what came of it. A volatile call counts as a repetition only while its result stays the same."""
+
+    _answers: dict[str, Observation] = field(default_factory=dict)
+    _recent: list[str] = field(default_factory=list)
+    _volatile: dict[str, str] = field(default_factory=dict)
+
+    def stuck(self, call: ToolCall) -> bool:
+        """True when this call would be the third in a row, or the sixth of an A-B-A-B-A-B."""
+        key = call_key(call)
+        recent = [*self._recent[-5:], key + self._volatile.get(key, "")]
+        if len(recent) >= 3 and len(set(recent[-3:])) == 1:
+            return True
+        return len(recent) == 6 and len(set(recent[::2])) == 1 and len(set(recent[1::2])) == 1
+
+    def earlier(self, call: ToolCall) -> Observation | None:
+        """The observation of the same call, when it need not be run again."""
+        return self._answers.get(call_key(call))
+
+    def repeated(self, call: ToolCall) -> None:
+        """The call was answered from memory."""
+        self._note(call_key(call))
+
+    def ran(self, call: ToolCall, tool: Tool | None, observation: Observation) -> None:
+        """The call was run or refused (tool None: it never got to a tool)."""
+        key = call_key(call)
+        if tool is not None and tool.volatile:
+            self._volatile[key] = observation.content
+            key += observation.content
+        elif tool is not None and not tool.read_only:
+            self._answers.clear()
+        elif observation.error not in PASSING_ERRORS:
+            self._answers[key] = observation
+        self._note(key)
+
+    def _note(self, key: str) -> None:
+        self._recent.append(key)
+        del self._recent[:-5]
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """Why an answer is sent back: the name of the frame that says so, and what fills it."""
+
+    slug: str
+    number: str = ""
+
+
+@dataclass(slots=True)
+class Grounding:
+    """What stands behind an answer. Each objection is made a limited number of times; then the answer is taken, or, where
+    a tool is required, the run fails."""
+
+    require_tool: bool = False
+    check_numbers: bool = False
+    retry_failed_input: bool = True
+    last_error: str | None = None
+    succeeded: bool = False
+    failed: bool = False
+    _made: dict[str, int] = field(default_factory=dict)
+    _texts: list[str] = field(default_factory=list)
+
+    def asked(self, question: str) -> None:
+        self._texts.append(question)
+
+    def observed(self, observation: Observation) -> None:
+        self.last_error = observation.error
+        self.succeeded = self.succeeded or observation.error is None
+        self.failed = self.failed or observation.error is not None
+        if self.check_numbers:
+            self._texts.append(observation.content)
+
+    def ungrounded(self, answer: str) -> bool:
+        """True when a tool is required and no tool stands behind the answer."""
+        if not self.require_tool or self.succeeded:
+            return False
+        return not (self.failed and ADMISSION.search(answer))
+
+    def objection(self, answer: str) -> Objection | None:
+        """What is wrong with the answer, if it has not been said often enough already."""
+        if self.ungrounded(answer):
+            slug = "answer_after_failure" if self.last_error in INPUT_ERRORS else "answer_without_tool"
+            return self._make(Objection(slug), 2)
+        if self.retry_failed_input and self.last_error in INPUT_ERRORS and (made := self._make(Objection("answer_after_failure"), 1)):
+            return made
+        if self.check_numbers and (number := self.stray_number(answer)):
+            return self._make(Objection("number_from_nowhere", number), 1)
+        return None
+
+    def _make(self, objection: Objection, most: int) -> Objection | None:
+        made = self._made.get(objection.slug, 0)
+        if made >= most:
+            return None
+        self._made[objection.slug] = made + 1
+        return objection
+
+    def stray_number(self, answer: str) -> str:
+        """The first number of the answer that neither the question nor an observation has, rounding allowed; else empty."""
+        known = [value for text in self._texts for _, value, _ in numbers(text)]
+        for written, value, decimals in numbers(answer):
+            if not any(abs(value - other) <= 0.5000001 * 10.0**-decimals * (decimals > 0 or abs(value) > 20) + 1e-9 for other in known):
+                return written
+        return ""
+
+
+def numbers(text: str) -> Iterable[tuple[str, float, int]]:
+    """Each number of a text: as written, its value, its decimals."""
+    for match in _NUMBER.finditer(text):
+        written = match.group()
+        mantissa = written.lower().split("e")[0]
+        yield written, float(written.replace(",", "")), len(mantissa.partition(".")[2])

@@ -1,0 +1,294 @@
+"""One run: its state, and what the loop does with it (exceeded, think, act, record, finish)."""
+
+import logging
+import math
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from react_agent.agent_calls import Calls
+from react_agent.agent_guards import Grounding
+from react_agent.agent_journal import Journal, RunStopped
+from react_agent.agent_playback import Playback
+from react_agent.agent_room import Room
+from react_agent.agent_words import stop_sentence
+from react_agent.endpoints.base import Endpoint, Request
+from react_agent.errors import EndpointError, ParseError
+from react_agent.limits import Budget, Limits
+from react_agent.parser import canonical, parse_decision
+from react_agent.prompt import PromptSet
+from react_agent.registry import Approval, ApprovalRequest, Gate, Tool, ToolRegistry
+from react_agent.tokens import estimate_tokens
+from react_agent.trace import Trace
+from react_agent.trace_events import (
+    CompletionReceived,
+    DecisionMade,
+    EndpointFailed,
+    Event,
+    ReplyUnreadable,
+    RequestSent,
+    RunEnded,
+    RunStarted,
+    TextArrived,
+)  # fmt: skip
+from react_agent.transcript import Transcript
+from react_agent.types import STATUS_OF, Completion, Decision, Message, Observation, RunResult, Step, StopReason, ToolCall, Usage
+from react_agent.watch import DecisionWatcher
+
+_LOG = logging.getLogger("react_agent")
+OVERFLOW_TRIES = 3  # how often a prompt that the server calls too long is made shorter
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What an agent hands to each of its runs; see Agent for the meanings."""
+
+    endpoint: Endpoint
+    tools: ToolRegistry
+    limits: Limits
+    prompts: PromptSet
+    opening: tuple[Message, ...]
+    instructions: str
+    require_tool: bool
+    check_numbers: bool
+    retry_failed_input: bool
+    approve: Callable[[ApprovalRequest], Approval | bool] | None
+    on_event: Callable[[Event], None] | None
+    raw_history: bool
+    early_stop: bool
+    clock: Callable[[], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A step and what follows from it. told: for the model, empty when nothing is added to the history. accepted: the answer stands.
+    stop, error: the run ends here."""
+
+    step: Step
+    told: str = ""
+    tool: str = ""
+    accepted: bool = False
+    stop: StopReason | None = None
+    error: str = ""
+
+
+class Run:
+    """The state of one run. An agent makes one for each question and throws it away."""
+
+    def __init__(self, setup: Setup, question: str, run_id: str, trace: Trace | None, cancel: threading.Event,
+                 history: Sequence[Message] = (), playback: Playback | None = None, seconds_before: float = 0.0) -> None:  # fmt: skip
+        self.setup = setup
+        self.question = question
+        self.run_id = run_id
+        self.history = tuple(history)
+        self.playback = playback or Playback(())
+        self.journal = Journal(trace, self.playback, setup.on_event, cancel)
+        self.budget = Budget(setup.limits, setup.clock, seconds_before=seconds_before)
+        self.transcript = Transcript([*setup.opening, *history], self._compaction_note)
+        self.transcript.ask(question)
+        self.room = Room(self.budget, self.transcript, setup.endpoint, self.journal)
+        gate = Gate(setup.approve)
+        self.calls = Calls(setup.tools, gate, self.journal, self.budget, setup.clock, setup.prompts.frames["outcome_unknown"])
+        self.grounding = Grounding(setup.require_tool, setup.check_numbers, setup.retry_failed_input)
+        self.grounding.asked(question)
+        self.steps: list[Step] = []
+        self.forced: StopReason | None = None
+        self.answer: str | None = None
+        self.error = ""
+
+    def start(self) -> None:
+        setup = self.setup
+        self.journal.emit(RunStarted(
+            run_id=self.run_id, question=self.question, language=setup.prompts.language,
+            prompt=f"{setup.prompts.name}@{setup.prompts.digest}", instructions=setup.instructions,
+            endpoint=setup.endpoint.describe(), limits=asdict(setup.limits),
+            options={"require_tool": setup.require_tool, "check_numbers": setup.check_numbers,
+                     "retry_failed_input": setup.retry_failed_input, "raw_history": setup.raw_history, "early_stop": setup.early_stop},
+            tools=tuple(_described(tool) for tool in setup.tools), history=self.history,
+        ))  # fmt: skip
+        self.room.window = setup.endpoint.context_window
+
+    def exceeded(self) -> StopReason | None:
+        """Why the next call may not be made; asked before every one."""
+        return self.room.exceeded()
+
+    # think: the only endpoint call
+
+    def think(self) -> Completion:
+        """Raises RunStopped when there is no completion to be had."""
+        self.room.fit()
+        computed = self.room.last_affordable()
+        if self.playback.forced(computed is not None):
+            self.forced = computed or "time_budget"
+        for _ in range(OVERFLOW_TRIES):
+            try:
+                return self._complete()
+            except EndpointError as error:
+                self._recover(error)
+        raise RunStopped("context_overflow")
+
+    def _complete(self) -> Completion:
+        messages = self.transcript.messages
+        keep = self.transcript.sent()
+        if self.forced:
+            messages = self.transcript.with_notice(self.setup.prompts.frame("last_step"))
+            keep = min(keep, len(messages) - 1)
+        step, room = self.journal.step, self.room.reply_tokens()
+        self.journal.emit(RequestSent(step, keep, tuple(messages[keep:]), room, self.transcript.tokens, self.forced is not None))
+        recorded = self.playback.completion()
+        if isinstance(recorded, EndpointError):
+            raise recorded
+        started = self.setup.clock()
+        completion = recorded or self.setup.endpoint.complete(messages, self._request(step, room))
+        seconds = completion.seconds if recorded else self.setup.clock() - started
+        return self._received(step, replace(completion, seconds=round(seconds, 4)))
+
+    def _request(self, step: int, room: int) -> Request:
+        listener = self.setup.on_event
+        return Request(
+            max_output_tokens=room, deadline=self.budget.deadline, cancel=self.journal.cancel,
+            closed=DecisionWatcher().feed if self.setup.early_stop else None,
+            on_text=(lambda text: listener(TextArrived(step, text))) if listener else None,
+            on_reasoning=(lambda text: listener(TextArrived(step, text, True))) if listener else None,
+        )  # fmt: skip
+
+    def _received(self, step: int, completion: Completion) -> Completion:
+        if completion.usage is None:
+            written = math.ceil(estimate_tokens(completion.text + completion.reasoning) * self.transcript.meter.factor)
+            completion = replace(completion, usage=Usage(self.transcript.tokens, written, estimated=True))
+        self.room.used(completion, completion.seconds)
+        self.journal.emit(CompletionReceived(
+            step, completion.text, completion.finish_reason, completion.usage or Usage(), completion.reasoning, completion.refusal,
+            completion.closed_early, completion.model, completion.seconds, completion.notes,
+        ))  # fmt: skip
+        return completion
+
+    def _recover(self, error: EndpointError) -> None:
+        """Return when the call is worth another try (the prompt was too long and is shorter now); else end the run with the reason."""
+        self.journal.emit(EndpointFailed(self.journal.step, error.kind, error.message, error.hint, error.status, error.limit))
+        sentence = f"{error.message.rstrip('.')}. {error.hint}" if error.hint else error.message
+        if error.kind == "context_overflow":
+            if self.room.overflowed(error):
+                return
+            raise RunStopped("context_overflow", sentence)
+        if error.kind == "cancelled" or self.journal.cancel.is_set():
+            raise RunStopped("cancelled")
+        deadline = self.budget.deadline
+        if error.kind == "timeout" and deadline is not None and self.setup.clock() >= deadline - 0.1:
+            raise RunStopped("time_budget")
+        raise RunStopped("refused" if error.kind == "content_filter" else "endpoint_error", sentence)
+
+    # act: parse, then at most one tool call
+
+    def act(self, completion: Completion) -> Turn:
+        """Never raises for the model's mistakes."""
+        number = self.journal.step
+        try:
+            decision = parse_decision(completion, self.setup.tools)
+        except ParseError as error:
+            return self._unreadable(Step(number, completion, parse_error=str(error)), error)
+        call = decision.call
+        repairs = tuple((repair.name, repair.offset) for repair in decision.repairs)
+        tool, arguments = (call.name, call.arguments) if call else (None, None)
+        self.journal.emit(DecisionMade(number, decision.thought, tool, arguments, decision.final_answer, repairs))
+        if any(name == "invented_observation" for name, _ in repairs):
+            self.journal.note("invented_observation", "the model wrote an observation itself; it was dropped")
+        step = Step(number, completion, decision)
+        return self._answer(step) if call is None else self._call(step, call)
+
+    def _unreadable(self, step: Step, error: ParseError) -> Turn:
+        completion = step.completion
+        cut = completion.finish_reason == "length" and error.reason in ("truncated", "only_thinking", "empty")
+        told, stop = "", self.forced
+        if error.reason == "refused":
+            stop = "refused"
+        elif stop is None and not (cut and self.room.raise_output()):
+            told = self.setup.prompts.reprompt(
+                error.reason, hint=error.hint, excerpt=error.excerpt, line=error.line, column=error.column,
+                tools=", ".join(self.setup.tools.names) or "none",
+            )  # fmt: skip
+        self.journal.emit(ReplyUnreadable(step.number, error.reason, error.hint, told))
+        return Turn(step, told, stop=stop, error=completion.refusal if stop == "refused" else "")
+
+    def _answer(self, step: Step) -> Turn:
+        answer = step.answer or ""
+        if not self.forced and (objection := self.grounding.objection(answer)):
+            self.journal.note("answer_sent_back", f"{objection.slug} {objection.number}".strip())
+            told = self.setup.prompts.frame(objection.slug, number=objection.number)
+            return Turn(replace(step, note=objection.slug), told)
+        if self.grounding.ungrounded(answer):
+            return Turn(replace(step, note="ungrounded"), stop="ungrounded_answer")
+        return Turn(step, accepted=True)
+
+    def _call(self, step: Step, call: ToolCall) -> Turn:
+        memory = self.calls.memory
+        if self.forced:
+            return Turn(replace(step, note="call_not_run"), stop=self.forced)
+        if memory.stuck(call):
+            return Turn(replace(step, note="repeated_action"), stop="repeated_action")
+        if (earlier := memory.earlier(call)) is not None:
+            memory.repeated(call)
+            self.journal.note("repeated_call", f"{call.name} was called with the same arguments before; its earlier observation was given")
+            told = f"{self.setup.prompts.frames['repeated_call']}\n{self._told(call.name, earlier)}"
+            return Turn(replace(step, note="repeated_call", observation=earlier), told, call.name)
+        observation, stop = self.calls.run(step.number, call)
+        self.grounding.observed(observation)
+        return Turn(replace(step, observation=observation), self._told(call.name, observation), call.name, stop=stop)
+
+    def _told(self, tool: str, observation: Observation) -> str:
+        return self.setup.prompts.frame("observation", tool=tool, content=observation.content)
+
+    def _compaction_note(self, tool: str, content: str) -> str:
+        return self.setup.prompts.frame("compacted", tool=tool, start=" ".join(content.split())[:60])
+
+    # record and finish
+
+    def record(self, turn: Turn) -> bool:
+        """Add the step and what the model is told; True when its answer stands. Raises RunStopped when the turn ends the run."""
+        self.steps.append(turn.step)
+        self.journal.step = len(self.steps) + 1
+        decision = turn.step.decision
+        if decision is None:
+            self.budget.parse_failures += 1
+            if turn.told:
+                self.transcript.failed(turn.step.completion.text, turn.told)
+        else:
+            self.budget.parse_failures = 0
+            self._remember(turn, decision)
+        if turn.stop is not None:
+            raise RunStopped(turn.stop, turn.error)
+        if turn.accepted:
+            self.answer = turn.step.answer
+        return turn.accepted
+
+    def _remember(self, turn: Turn, decision: Decision) -> None:
+        shown = turn.step.completion.text if self.setup.raw_history else canonical(decision)
+        if turn.told:
+            self.transcript.good(shown, turn.told, turn.tool)
+        else:
+            self.transcript.answered(shown)
+
+    def finish(self, stop: StopReason) -> RunResult:
+        """The only exit."""
+        usage, cost = self.budget.usage, self.setup.limits.cost(self.budget.usage)
+        answer = self.answer if stop == "answer" else None
+        forced = self.forced is not None and stop == "answer"
+        error = "" if stop == "answer" else self.error or stop_sentence(stop, self.setup.limits, self.steps)
+        seconds = round(self.budget.seconds, 3)
+        dialogue = self.transcript.messages[len(self.setup.opening) :]
+        result = RunResult(
+            STATUS_OF[stop], stop, answer, tuple(self.steps), usage, seconds, self.run_id, error, forced, cost, self.journal.path,
+            tuple(self.calls.side_effects), tuple(dialogue),
+        )  # fmt: skip
+        try:
+            self.journal.emit(RunEnded(result.status, stop, answer, len(self.steps), usage, seconds, error, forced, cost))
+        except RunStopped as stopped:
+            _LOG.error("%s", stopped.error)
+        self.journal.close()
+        return result
+
+
+def _described(tool: Tool) -> dict[str, Any]:
+    return {"name": tool.name, "parameters": tool.parameters, "read_only": tool.read_only, "untrusted_output": tool.untrusted_output,
+            "volatile": tool.volatile}  # fmt: skip

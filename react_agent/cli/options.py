@@ -1,0 +1,136 @@
+"""Options that several commands share, and what is made of them."""
+
+import argparse
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from react_agent.cli import output
+from react_agent.cli.fetching import progress_bar
+from react_agent.endpoints.base import Endpoint
+from react_agent.endpoints.chat import ChatEndpoint
+from react_agent.endpoints.settings import settings_from
+from react_agent.errors import ConfigError
+from react_agent.limits import Limits
+from react_agent.local import CATALOGUE, DEFAULT_MODEL, fetch, serve
+
+STATE_VARIABLE = "REACT_AGENT_STATE"
+
+
+def positive(text: str) -> float:
+    """A number above 0, for argparse."""
+    value = float(text)
+    if not value > 0 or value == float("inf"):
+        raise argparse.ArgumentTypeError(f"must be a number above 0, not {text}")
+    return value
+
+
+def count(text: str) -> int:
+    """A whole number from 1, for argparse."""
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1, not {text}")
+    return value
+
+
+def add_endpoint_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("endpoint", "which model answers; without these, LLM_BASE_URL, LLM_API_KEY and LLM_MODEL "
+                                      "(or OPENAI_BASE_URL, OPENAI_API_KEY, OPENAI_MODEL) are read")  # fmt: skip
+    where = group.add_mutually_exclusive_group()
+    where.add_argument("--endpoint", metavar="URL", help="a server's address, for example http://localhost:8080/v1")
+    where.add_argument("--local", nargs="?", const=DEFAULT_MODEL, choices=sorted(CATALOGUE), metavar="NAME",
+                       help=f"run a model on this machine ({', '.join(CATALOGUE)}; default {DEFAULT_MODEL})")  # fmt: skip
+    group.add_argument("--model", help="the model's name, for servers that have several")
+    group.add_argument("--model-file", type=Path, metavar="FILE", help="with --local: this GGUF file in place of a download")
+    group.add_argument("--api-key-file", type=Path, metavar="FILE", help="a file with the key, in place of LLM_API_KEY")
+    group.add_argument("--temperature", type=float, default=0.0, metavar="T", help="0 (the default) for the most likely reply")
+    group.add_argument("--max-output-tokens", type=count, default=512, metavar="N", help="the most tokens of one reply (default 512)")
+    group.add_argument("--seed", type=int, metavar="N", help="for servers that draw at random")
+    group.add_argument("--no-stream", action="store_true", help="wait for whole replies")
+    group.add_argument("--call-timeout", type=positive, default=300.0, metavar="S", help="seconds for one call (default 300)")
+    group.add_argument("--threads", type=count, metavar="N", help="with --local: processor threads")
+
+
+def add_limit_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("limits", "a run ends when one of them is reached")
+    group.add_argument("--max-steps", type=count, default=10, metavar="N", help="replies of the model (default 10)")
+    group.add_argument("--max-tokens", type=count, metavar="N", help="prompt and reply tokens over the whole run")
+    group.add_argument("--max-seconds", type=positive, metavar="S", help="wall clock")
+    group.add_argument("--max-cost", type=positive, metavar="C", help="needs the two prices")
+    group.add_argument("--input-price", type=float, metavar="P", help="of a million prompt tokens")
+    group.add_argument("--output-price", type=float, metavar="P", help="of a million reply tokens")
+    group.add_argument("--max-parse-failures", type=count, default=3, metavar="N", help="unreadable replies in a row (default 3)")
+
+
+def limits_from(args: argparse.Namespace) -> Limits:
+    return Limits(
+        max_steps=args.max_steps, max_tokens=args.max_tokens, max_seconds=args.max_seconds, max_cost=args.max_cost,
+        max_parse_failures=args.max_parse_failures, input_price=args.input_price, output_price=args.output_price,
+    )  # fmt: skip
+
+
+@contextlib.contextmanager
+def endpoint_from(args: argparse.Namespace) -> Iterator[tuple[Endpoint, tuple[str, ...]]]:
+    """The endpoint that the options or the environment name, and the secrets that must not be shown; a local server ends with it."""
+    if args.local is not None or args.model_file is not None:
+        with _local(args) as endpoint:
+            yield endpoint, ()
+        return
+    settings = settings_from(os.environ, base_url=args.endpoint, model=args.model, api_key_file=args.api_key_file)
+    yield _chat(args, settings.base_url, settings.model, settings.api_key), (settings.api_key,) if settings.api_key else ()
+
+
+@contextlib.contextmanager
+def _local(args: argparse.Namespace) -> Iterator[Endpoint]:
+    name = args.local or DEFAULT_MODEL
+    with progress_bar(name) as progress:
+        file = fetch(name, path=args.model_file, progress=progress)
+    if not args.quiet:
+        output.say(f"loading {name} ...")
+    with serve(file, threads=args.threads) as server:
+        yield _chat(args, server.base_url, name, None)
+
+
+def _chat(args: argparse.Namespace, url: str, model: str, key: str | None) -> Endpoint:
+    more: dict[str, Any] = {} if args.seed is None else {"seed": args.seed}
+    return ChatEndpoint(url, model=model, api_key=key, temperature=args.temperature, max_output_tokens=args.max_output_tokens,
+                        stream=not args.no_stream, timeout_s=args.call_timeout, **more)  # fmt: skip
+
+
+def read_text(path: Path | None, what: str) -> str:
+    """A UTF-8 file's text, empty for None; ConfigError names the file."""
+    if path is None:
+        return ""
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"cannot read the {what} {path}: {error}") from None
+
+
+def state_folder() -> Path:
+    """Where traces go by default: REACT_AGENT_STATE, else the user's state folder of this system."""
+    if given := os.environ.get(STATE_VARIABLE):
+        return Path(given)
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "react_agent"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "react_agent"
+    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "react_agent"
+
+
+def trace_target(args: argparse.Namespace) -> Path | None:
+    """Where the trace goes: --trace, else a new file in the state folder; None with --no-trace or when that folder cannot be made."""
+    if args.no_trace:
+        return None
+    if args.trace is not None:
+        return Path(args.trace)
+    folder = state_folder() / "traces"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        output.say(f"no trace is written: {folder} cannot be made ({error.strerror}); name a file with --trace")
+        return None
+    return folder

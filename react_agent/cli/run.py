@@ -1,0 +1,114 @@
+"""`react-agent run QUESTION`: one question, answered with tools."""
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from react_agent import demo
+from react_agent.agent import Agent
+from react_agent.cli import output
+from react_agent.cli.approval import terminal_approval
+from react_agent.cli.loading import add_tool_options, tools_from
+from react_agent.cli.options import add_endpoint_options, add_limit_options, endpoint_from, limits_from, read_text, trace_target
+from react_agent.cli.view import View, make_printer
+from react_agent.errors import ConfigError
+from react_agent.types import RunResult
+
+EXIT_CODES = {"answer": 0, "endpoint_error": 3, "cancelled": 130}
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "run", help="answer one question with tools (the default command)", formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Answer one question with tools.",
+        epilog="examples:\n"
+        '  react-agent --local --demo "How many orders came from customers who live in Lisbon?"\n'
+        '  react-agent --endpoint http://localhost:8080/v1 --db shop.db "Which product sells best?"\n'
+        '  react-agent --docs manuals/ --json "How long is the guarantee?"\n\n'
+        "exit codes: 0 answer, 1 stopped without one, 2 usage, 3 endpoint, 130 Ctrl-C",
+    )  # fmt: skip
+    parser.add_argument("question", nargs="?", help="the question; - or nothing reads it from standard input")
+    parser.add_argument("--demo", action="store_true", help="a small shop database and documents to try it on")
+    parser.add_argument("--lang", default="en", choices=("en", "zh"), help="language of the prompts (default en)")
+    parser.add_argument("--instructions", type=Path, metavar="FILE", help="your own instructions, added to the system prompt")
+    parser.add_argument("--require-tool", action="store_true", help="no answer without a successful tool call behind it")
+    parser.add_argument("--check-numbers", action="store_true", help="send an answer with a number from nowhere back once")
+    add_output_options(parser)
+    add_endpoint_options(parser)
+    add_limit_options(parser)
+    add_tool_options(parser)
+    parser.set_defaults(run=run)
+
+
+def add_output_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("output")
+    group.add_argument("--json", action="store_true", help="the result as one JSON object on standard output")
+    group.add_argument("--quiet", action="store_true", help="the answer only")
+    group.add_argument("--verbose", action="store_true", help="full prompts and replies")
+    traces = group.add_mutually_exclusive_group()
+    traces.add_argument("--trace", type=Path, metavar="FILE", help="where the trace goes (default: the user's state folder)")
+    traces.add_argument("--no-trace", action="store_true", help="write no trace")
+
+
+def run(args: argparse.Namespace) -> int:
+    question = question_from(args)
+    if args.demo:
+        use_demo(args)
+    instructions = read_text(args.instructions, "instructions")
+    view = None if args.quiet else View(make_printer(), args.verbose)
+    limits, tools = limits_from(args), tools_from(args)
+    with endpoint_from(args) as (endpoint, secrets):
+        agent = Agent(
+            endpoint, tools, limits=limits, language=args.lang, instructions=instructions, require_tool=args.require_tool,
+            check_numbers=args.check_numbers, approve=terminal_approval(args.approve), on_event=view, trace=trace_target(args),
+            secrets=secrets,
+        )  # fmt: skip
+        result = agent.run(question)
+    show(result, args)
+    return EXIT_CODES.get(result.stop_reason, 1)
+
+
+def question_from(args: argparse.Namespace) -> str:
+    question: str = args.question or ""
+    if question == "-" or (not question and not sys.stdin.isatty()):
+        question = sys.stdin.read()
+    if not question.strip():
+        raise ConfigError('there is no question; write it in quotes behind the options: react-agent --demo --local "How many ...?"')
+    return question.strip()
+
+
+def use_demo(args: argparse.Namespace) -> None:
+    """Put the demo's database and documents in where the user named none."""
+    data = demo.build(demo.demo_folder())
+    args.db = args.db or data.db
+    args.docs = args.docs or data.docs
+
+
+def show(result: RunResult, args: argparse.Namespace) -> None:
+    """The answer, or the whole result as JSON, on standard output; where the trace is, on standard error."""
+    if args.json:
+        output.result(json.dumps(as_dict(result), ensure_ascii=False))
+    elif result.answer is not None:
+        output.result(result.answer)
+    if args.quiet and result.answer is None:
+        output.fail(result.error)
+    if result.trace_path and not args.quiet:
+        output.say(f"trace    {result.trace_path}")
+
+
+def as_dict(result: RunResult) -> dict[str, Any]:
+    """The result as plain data, for --json: what happened, without the raw replies (they are in the trace)."""
+    calls = [
+        {"step": step.number, "tool": step.decision.call.name, "arguments": step.decision.call.arguments,
+         "ok": step.observation is not None and step.observation.error is None,
+         "error": step.observation.error if step.observation else step.note}
+        for step in result.steps if step.decision is not None and step.decision.call is not None
+    ]  # fmt: skip
+    return {
+        "status": result.status, "stop_reason": result.stop_reason, "answer": result.answer, "forced": result.forced, "error": result.error,
+        "steps": len(result.steps), "calls": calls, "usage": asdict(result.usage), "seconds": result.seconds, "cost": result.cost,
+        "side_effects": [asdict(call) for call in result.side_effects], "run_id": result.run_id, "trace_path": result.trace_path,
+    }  # fmt: skip

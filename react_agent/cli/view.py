@@ -1,0 +1,186 @@
+"""What a person sees of a run while it goes on, made from its events: rich on a terminal that has it, plain lines elsewhere."""
+
+import importlib.util
+import json
+import os
+import sys
+import textwrap
+from collections.abc import Callable
+from typing import Any, Protocol, TextIO
+
+from react_agent.trace_events import (
+    CompletionReceived, DecisionMade, EndpointFailed, Event, Noted, ReplyUnreadable, RequestSent, RunEnded, RunStarted, TextArrived,
+    ToolEnded,
+)  # fmt: skip
+
+LABEL = 9        # columns of the label before each line
+SHOWN_LINES = 8  # of an observation
+SHOWN_WIDTH = 160
+STYLES = {"thought": "italic", "call": "bold cyan", "result": "green", "failed": "red", "note": "yellow", "cost": "dim", "prompt": "dim",
+          "reply": "dim", "answer": "bold green", "stopped": "bold red", "trace": "dim", "step": "bold"}  # fmt: skip
+
+
+class Printer(Protocol):
+    """Prints one labelled block of text, and shows what is going on until the next one."""
+
+    def block(self, label: str, text: str) -> None: ...
+
+    def busy(self, text: str) -> None: ...
+
+
+class PlainPrinter:
+    """Lines without colour, for pipes, files and NO_COLOR."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def block(self, label: str, text: str) -> None:
+        lines = printable(text).splitlines() or [""]
+        print(f"{label:<{LABEL}}{lines[0]}", *(" " * LABEL + line for line in lines[1:]), sep="\n", file=self._stream, flush=True)
+
+    def busy(self, text: str) -> None:
+        pass
+
+
+class RichPrinter:
+    """Colours, and a line that says what is going on."""
+
+    def __init__(self, stream: TextIO) -> None:
+        from rich.console import Console  # the extra [cli]
+
+        self._console = Console(file=stream, highlight=False, soft_wrap=False)
+        self._status: Any = None
+
+    def block(self, label: str, text: str) -> None:
+        from rich.table import Table
+        from rich.text import Text
+
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+        style = STYLES.get(label.split()[0], "")
+        grid = Table.grid(padding=(0, 1))
+        grid.add_column(width=LABEL - 1, no_wrap=True)
+        grid.add_column(overflow="fold")
+        grid.add_row(Text(label, style=style), Text(printable(text), style=style if label not in ("call", "step") else ""))
+        self._console.print(grid)
+
+    def busy(self, text: str) -> None:
+        if self._status is None:
+            self._status = self._console.status(text)
+            self._status.start()
+        self._status.update(text)
+
+
+def printable(text: str) -> str:
+    """Control characters made visible, so that a reply cannot steer the terminal."""
+    return "".join(ch if ch in "\n\t" or (ch.isprintable() and not "\ud800" <= ch <= "\udfff") else f"\\x{ord(ch):02x}" for ch in text)
+
+
+def make_printer(stream: TextIO | None = None) -> Printer:
+    """Rich when the stream is a terminal, rich is installed and NO_COLOR is not set."""
+    stream = stream or sys.stderr
+    if stream.isatty() and not os.environ.get("NO_COLOR") and importlib.util.find_spec("rich") is not None:
+        return RichPrinter(stream)
+    return PlainPrinter(stream)
+
+
+class View:
+    """Prints a run's events. verbose: full prompts and replies, repairs and notes of the endpoint."""
+
+    def __init__(self, printer: Printer, verbose: bool = False) -> None:
+        self._printer = printer
+        self._verbose = verbose
+        self._pieces = 0
+        self._step = 0
+        self._show: dict[type[Event], Callable[[Any], None]] = {
+            RunStarted: self._started, RequestSent: self._request, TextArrived: self._text, CompletionReceived: self._completion,
+            DecisionMade: self._decision, ReplyUnreadable: self._unreadable, ToolEnded: self._tool_end, Noted: self._note,
+            EndpointFailed: self._endpoint, RunEnded: self._ended,
+        }  # fmt: skip
+
+    def __call__(self, event: Event) -> None:
+        show = self._show.get(type(event))
+        if show is not None:
+            show(event)
+
+    def _block(self, label: str, text: str) -> None:
+        self._printer.block(label, text)
+
+    def _started(self, event: RunStarted) -> None:
+        self._block("question", event.question)
+
+    def _request(self, event: RequestSent) -> None:
+        self._pieces = 0
+        self._block(f"step {event.step}", "(the last: it must be the answer)" if event.forced else "")
+        if self._verbose:
+            for message in event.add:
+                self._block("prompt", f"[{message.role}] {message.content}")
+        self._printer.busy(f"reading about {event.estimated_tokens} tokens ...")
+
+    def _text(self, event: TextArrived) -> None:
+        self._pieces += 1
+        self._printer.busy(f"{'thinking' if event.reasoning else 'writing'}, about {self._pieces} tokens ...")
+
+    def _completion(self, event: CompletionReceived) -> None:
+        if self._verbose:
+            if event.reasoning:
+                self._block("reasoning", event.reasoning)
+            self._block("reply", event.text)
+        for note in event.notes:
+            self._block("note", note)
+        usage = event.usage
+        cached = f" ({usage.cached_tokens} cached)" if usage.cached_tokens else ""
+        about = "about " if usage.estimated else ""
+        self._block("cost", f"{about}{usage.input_tokens} prompt{cached} + {usage.output_tokens} reply tokens, {event.seconds:.1f} s")
+
+    def _decision(self, event: DecisionMade) -> None:
+        if event.thought:
+            self._block("thought", event.thought)
+        if event.tool is not None:
+            self._block("call", f"{event.tool}({call_arguments(event.arguments or {})})")
+            self._printer.busy(f"running {event.tool} ...")
+        if self._verbose and event.repairs:
+            self._block("repairs", ", ".join(f"{name} at {offset}" for name, offset in event.repairs))
+
+    def _unreadable(self, event: ReplyUnreadable) -> None:
+        self._block("failed", f"unreadable reply ({event.reason}): {event.hint}")
+
+    def _tool_end(self, event: ToolEnded) -> None:
+        text = event.content if self._verbose else shortened(event.content)
+        self._block("result" if event.error is None else "failed", text)
+
+    def _note(self, event: Noted) -> None:
+        self._block("note", event.message)
+
+    def _endpoint(self, event: EndpointFailed) -> None:
+        self._block("failed", f"{event.message}" + (f"\n{event.hint}" if event.hint else ""))
+
+    def _ended(self, event: RunEnded) -> None:
+        if event.error:
+            self._block("stopped", event.error)
+        usage = event.usage
+        cost = "" if event.cost is None else f", cost {event.cost:.6f}"
+        self._block("total", f"{event.steps} steps, {usage.input_tokens} prompt + {usage.output_tokens} reply tokens, {event.seconds:.1f} s{cost}"
+                    + (", answered on the last step allowed" if event.forced else ""))  # fmt: skip
+
+
+def call_arguments(arguments: Any) -> str:
+    return ", ".join(f"{name}={json.dumps(value, ensure_ascii=False, default=str)}" for name, value in arguments.items())
+
+
+def shortened(content: str) -> str:
+    """An observation for the eye: its result or its error, a few lines of it."""
+    try:
+        body = json.loads(content)
+        if body.get("ok"):
+            shown = body["result"]
+            text = shown if isinstance(shown, str) else json.dumps(shown, ensure_ascii=False)
+        else:
+            error = body["error"]
+            text = f"{error['type']}: {error['message']}" + (f" ({error['hint']})" if error.get("hint") else "")
+    except (ValueError, KeyError, TypeError, AttributeError):
+        text = content
+    lines = [piece for line in text.splitlines() for piece in (textwrap.wrap(line, SHOWN_WIDTH, drop_whitespace=False) or [""])]
+    more = len(lines) - SHOWN_LINES
+    return "\n".join(lines[:SHOWN_LINES] + ([f"... {more} more lines"] if more > 0 else []))

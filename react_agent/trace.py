@@ -1,0 +1,174 @@
+"""The record of a run: the writer that appends events as JSON lines, and the reader.
+
+Format, version 1: one JSON object a line, `event` first. An event is on disk before the effect that follows it is relied on:
+`request` before the endpoint is called, `tool_start` before a tool runs. A last line without its newline was cut by a crash
+and does not count. docs/trace.md lists every field.
+"""
+
+import json
+import os
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from react_agent.errors import TraceError
+from react_agent.trace_events import EVENTS, Event
+from react_agent.types import Message, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One line of a trace: when (seconds since the epoch), and the event."""
+
+    time: float
+    event: Event
+
+
+class Masker:
+    """Takes secrets and the home folder out of what is written. secrets: values such as keys; short ones are ignored."""
+
+    def __init__(self, secrets: tuple[str, ...] = ()) -> None:
+        self._map = {secret: "[secret]" for secret in secrets if len(secret) >= 6}
+        home = os.path.expanduser("~")
+        if len(home) > 3:
+            self._map[home] = "~"
+        self._pattern = re.compile("|".join(re.escape(text) for text in sorted(self._map, key=len, reverse=True))) if self._map else None
+
+    def __call__(self, text: str) -> str:
+        return self._pattern.sub(lambda match: self._map[match.group()], text) if self._pattern else text
+
+    def deep(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self(value)
+        if isinstance(value, Mapping):
+            return {key: self.deep(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.deep(item) for item in value]
+        return value
+
+
+def to_line(event: Event, now: float, mask: Masker | None = None) -> str:
+    """One event as a JSON line without its newline; lone surrogates are escaped so that any reply can be stored."""
+    body: dict[str, Any] = {"event": event.name, "time": round(now, 6)}
+    for item in fields(event):
+        value = getattr(event, item.name)
+        body[item.name] = asdict(value) if isinstance(value, Usage) else _plain(value)
+    if mask is not None:
+        body = mask.deep(body)
+    text = json.dumps(body, ensure_ascii=False, default=str)
+    return text if text.isprintable() or _encodable(text) else json.dumps(body, default=str)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [{"role": item.role, "content": item.content} if isinstance(item, Message) else item for item in value]
+    return value
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def from_line(line: str) -> Record:
+    """The inverse of to_line; unknown keys of later versions are ignored. Raises ValueError for anything else."""
+    body = json.loads(line)
+    if not isinstance(body, dict) or body.get("event") not in EVENTS:
+        raise ValueError(f"not an event: {line[:80]}")
+    kind = EVENTS[body["event"]]
+    try:
+        values = {item.name: _typed(item.name, body[item.name]) for item in fields(kind) if item.name in body}
+        return Record(float(body["time"]), kind(**values))
+    except (TypeError, KeyError) as error:
+        raise ValueError(f"not a whole {kind.name} event: {error}") from None
+
+
+def _typed(name: str, value: Any) -> Any:
+    if name == "usage":
+        return Usage(**value)
+    if name in ("add", "history"):
+        return tuple(Message(item["role"], item["content"]) for item in value)
+    if name == "repairs":
+        return tuple((item[0], item[1]) for item in value)
+    return tuple(value) if isinstance(value, list) else value
+
+
+class Trace:
+    """Appends events to one file. Every event is in the operating system's hands when write() returns; fsync=True waits for the disk.
+
+    path: a file (an existing one is never overwritten: the next free name is taken) or a folder (one file a run).
+    Raises TraceError when it cannot be opened or written.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, run_id: str = "", fsync: bool = False, append: bool = False,
+                 mask: Masker | None = None, clock: Callable[[], float] = time.time) -> None:  # fmt: skip
+        self._clock = clock
+        self._fsync = fsync
+        self._mask = mask
+        try:
+            self.path, self._fd = _open(Path(path), run_id, append)
+        except OSError as error:
+            raise TraceError(f"the trace {path} cannot be written: {error.strerror or error}") from None
+
+    def write(self, event: Event) -> None:
+        if not event.recorded:
+            return
+        data = (to_line(event, self._clock(), self._mask) + "\n").encode()
+        try:
+            view = memoryview(data)
+            while view:
+                view = view[os.write(self._fd, view) :]
+            if self._fsync:
+                os.fsync(self._fd)
+        except OSError as error:
+            raise TraceError(f"the trace {self.path} cannot be written: {error.strerror or error}") from None
+
+    def close(self) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+
+def _open(path: Path, run_id: str, append: bool) -> tuple[Path, int]:
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
+    if append:
+        return path, os.open(path, flags, 0o600)
+    if path.is_dir():
+        path = path / f"{time.strftime('%Y%m%d-%H%M%S')}-{run_id or os.getpid()}.jsonl"
+    for number in range(1, 10_000):
+        candidate = path if number == 1 else path.with_name(f"{path.stem}.{number}{path.suffix}")
+        try:
+            return candidate, os.open(candidate, flags | os.O_EXCL, 0o600)
+        except FileExistsError:
+            continue
+    raise OSError(f"no free name beside {path.name}")
+
+
+def read_trace(path: str | os.PathLike[str]) -> list[Record]:
+    """All whole events of a trace, in order. A cut last line is left out; raises TraceError for anything that is not a trace."""
+    return list(iter_trace(path))
+
+
+def iter_trace(path: str | os.PathLike[str]) -> Iterator[Record]:
+    """The same, one by one."""
+    try:
+        with open(path, encoding="utf-8", errors="replace", newline="\n") as file:
+            yield from _records(path, file)
+    except OSError as error:
+        raise TraceError(f"the trace {path} cannot be read: {error.strerror or error}") from None
+
+
+def _records(path: str | os.PathLike[str], file: Iterable[str]) -> Iterator[Record]:
+    for number, line in enumerate(file, 1):
+        if not line.endswith("\n"):
+            return  # cut by a crash
+        try:
+            yield from_line(line)
+        except ValueError as error:
+            raise TraceError(f"{path}, line {number}: {error}") from None

@@ -1,0 +1,109 @@
+"""What the model sees: the opening, then question, decisions and observations, kept inside the window."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from react_agent.tokens import TokenMeter
+from react_agent.types import Message
+
+CUT_REPLY = 500  # characters of an unreadable reply that stay before its re-prompt
+
+
+@dataclass(slots=True)
+class Exchange:
+    """A decision and what the model was told about it. at: the index of its first message. tool: empty for an answer sent back."""
+
+    at: int
+    tool: str
+    compacted: bool = False
+
+
+class Transcript:
+    """The messages of a dialogue. Only ever appended to, but for two cases: a failed exchange leaves once a good reply has come,
+    and compaction replaces old observations; `stable` tells how many leading messages are as they were at the last request."""
+
+    def __init__(self, opening: Sequence[Message], note: Callable[[str, str], str]) -> None:
+        self.messages: list[Message] = []
+        self.meter = TokenMeter()
+        self.stable = 0
+        self._note = note
+        self._exchanges: list[Exchange] = []
+        self._failed = 0
+        self._extend(opening)
+
+    @property
+    def tokens(self) -> int:
+        return self.meter.tokens
+
+    def _extend(self, messages: Sequence[Message]) -> None:
+        for message in messages:
+            self.messages.append(message)
+            self.meter.added(message)
+
+    def _truncate(self, count: int) -> None:
+        if count:
+            del self.messages[-count:]
+            self.meter.removed(count)
+            self.stable = min(self.stable, len(self.messages))
+
+    def sent(self) -> int:
+        """Mark the messages as sent; returns how many leading ones the previous request had already."""
+        stable, self.stable = self.stable, len(self.messages)
+        return stable
+
+    def ask(self, question: str) -> None:
+        self._extend([Message("user", question)])
+
+    def good(self, decision: str, told: str, tool: str = "") -> None:
+        """A readable reply: its canonical form, and what the model is told. Failed exchanges before it leave."""
+        self.drop_failed()
+        self._exchanges.append(Exchange(len(self.messages), tool))
+        self._extend([Message("assistant", decision), Message("user", told)])
+
+    def failed(self, reply: str, reprompt: str) -> None:
+        """An unreadable reply, cut, and the re-prompt; only the last failed exchange is kept."""
+        self.drop_failed()
+        shown = reply.strip()
+        shown = shown if len(shown) <= CUT_REPLY else shown[:CUT_REPLY] + " ..."
+        self._extend([Message("assistant", shown or "(nothing)"), Message("user", reprompt)])
+        self._failed = 2
+
+    def drop_failed(self) -> None:
+        self._truncate(self._failed)
+        self._failed = 0
+
+    def answered(self, decision: str) -> None:
+        """The final answer, kept for a dialogue that goes on."""
+        self.drop_failed()
+        self._extend([Message("assistant", decision)])
+
+    def with_notice(self, notice: str) -> list[Message]:
+        """The messages with a notice under the last one, which stays as it is in the transcript."""
+        last = self.messages[-1]
+        return [*self.messages[:-1], Message(last.role, f"{last.content}\n\n{notice}")]
+
+    def compact(self, target: int, keep_last: int = 2) -> int:
+        """Replace the oldest observations by one-line notes until about target tokens are left; returns how many were replaced.
+
+        The opening, the questions and the last keep_last exchanges stay as they are.
+        """
+        done = 0
+        for exchange in self._exchanges[: max(0, len(self._exchanges) - keep_last)]:
+            if self.tokens <= target:
+                break
+            if exchange.compacted or not exchange.tool:
+                continue
+            done += self._replace(exchange)
+        return done
+
+    def _replace(self, exchange: Exchange) -> int:
+        at = exchange.at + 1
+        old = self.messages[at]
+        short = Message("user", self._note(exchange.tool, old.content))
+        exchange.compacted = True
+        if len(short.content) >= len(old.content):
+            return 0
+        self.messages[at] = short
+        self.meter.replaced(at, short)
+        self.stable = min(self.stable, at)
+        return 1
