@@ -1,40 +1,56 @@
-"""Tools and their registry: prepare, execute, finalize."""
+"""Tools and their registry. A call goes through three stages: prepare, execute, finalize.
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+prepare finds the tool, checks the arguments and asks for approval; execute runs the function and survives whatever it does;
+finalize makes the observation. An unknown tool, bad arguments, a refusal and a crash all end as an Observation.
+"""
 
-from react_agent.errors import ConfigError
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from react_agent.errors import ConfigError, ToolError
+from react_agent.registry_approval import Approval, ApprovalRequest, Approve, Gate
+from react_agent.registry_arguments import ArgumentChecker
+from react_agent.registry_execution import Execution, attempt, attempt_within
+from react_agent.registry_mistakes import near, quoted
+from react_agent.registry_observation import DEFAULT_MAX, checked_maximum, failed, succeeded
+from react_agent.registry_plain import plain
+from react_agent.registry_tool import Tool, tool
+from react_agent.types import Observation, ToolCall
+
+__all__ = [
+    "Approval", "ApprovalRequest", "Approve", "Execution", "Gate", "Outcome", "Prepared", "Tool", "ToolRegistry", "tool",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
-    """One tool. parameters: the JSON Schema of its arguments, an object schema."""
+class Prepared:
+    """A call that may run. call: with arguments after validation. coercions: what was read as something else, `limit: '3' -> 3`."""
 
-    name: str
-    description: str
-    parameters: Mapping[str, Any]
-    function: Callable[..., Any]
-    read_only: bool = False
-    untrusted_output: bool = False
-    volatile: bool = False
-    timeout_s: float | None = None
-    preview: Callable[..., str] | None = None
-    parameter_names: tuple[str, ...] = field(init=False)
+    tool: Tool
+    call: ToolCall
+    coercions: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "parameter_names", tuple(self.parameters.get("properties", {})))
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a call. crash: the traceback, for the trace and the log, when the tool raised what is not a ToolError."""
+
+    observation: Observation
+    crash: str = ""
 
 
 class ToolRegistry:
-    """The tools of one agent, by name."""
+    """The tools of one agent, by name. It holds no state of a run: that is the Gate's."""
 
-    def __init__(self, tools: Iterable[Tool] = ()) -> None:
+    def __init__(self, tools: Iterable[Tool] = (), max_observation: int = DEFAULT_MAX) -> None:
+        """max_observation: characters. Raises ConfigError for two tools of one name and for a schema that is not one."""
+        self.max_observation = checked_maximum(max_observation)
         self._tools: dict[str, Tool] = {}
-        for tool in tools:
-            if tool.name in self._tools:
-                raise ConfigError(f"two tools are named {tool.name!r}; give one of them another name")
-            self._tools[tool.name] = tool
+        for each in tools:
+            if each.name in self._tools:
+                raise ConfigError(f"two tools are named {each.name!r}; give one of them another name")
+            self._tools[each.name] = each
+        self._checkers = {each.name: ArgumentChecker(each.name, each.parameters) for each in self._tools.values()}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -51,3 +67,57 @@ class ToolRegistry:
 
     def __contains__(self, name: object) -> bool:
         return name in self._tools
+
+    def prepare(self, call: ToolCall, gate: Gate) -> Prepared | Observation:
+        """The call, ready to run; or, already decided, what the model is told: unknown tool, bad arguments, not approved."""
+        try:
+            tool = self._find(call.name)
+            arguments, coercions = self._checkers[tool.name].check(call.arguments)
+            ready = ToolCall(tool.name, arguments)
+            gate.check(tool, ready)
+        except ToolError as error:
+            return failed(error, self.max_observation, call)
+        return Prepared(tool, ready, coercions)
+
+    def execute(self, prepared: Prepared, timeout_s: float | None = None) -> Execution:
+        """Run the tool for at most the shorter of its own timeout and timeout_s (seconds). Only KeyboardInterrupt gets out."""
+        tool, arguments = prepared.tool, prepared.call.arguments
+
+        def run() -> object:
+            return plain(tool.function(**tool.keywords(arguments)), self.max_observation)
+
+        limits = [seconds for seconds in (tool.timeout_s, timeout_s) if seconds is not None]
+        if not limits:
+            return attempt(run)
+        if min(limits) <= 0:
+            return Execution(error=ToolError("timeout", f"no time was left for {tool.name}; it was not run", "answer from what is known"))
+        return attempt_within(run, min(limits))
+
+    def finalize(self, prepared: Prepared, raw: Execution, gate: Gate) -> Outcome:
+        """What the model is told about an execution. Remembers in the gate that text from outside came in."""
+        tool, most = prepared.tool, self.max_observation
+        gate.tainted = gate.tainted or tool.untrusted_output
+        error = _timeout(tool) if raw.timed_out else _crash(tool) if raw.crash else raw.error
+        observation = failed(error, most, prepared.call) if error else succeeded(tool, raw.value, most)
+        return Outcome(observation, raw.crash)
+
+    def _find(self, name: str) -> Tool:
+        found = self._tools.get(name)
+        if found is not None:
+            return found
+        meant = near(name, self._tools)
+        hint = (f"did you mean {meant!r}? " if meant else "") + f"tools: {', '.join(self._tools) or 'none'}"
+        raise ToolError("unknown_tool", f"there is no tool named {quoted(name)}", hint)
+
+
+def _timeout(tool: Tool) -> ToolError:
+    if tool.read_only:
+        return ToolError("timeout", f"{tool.name} took too long and was given up", "ask for less, or go on without it")
+    message = f"{tool.name} took too long and was given up; whether it took effect is unknown"
+    return ToolError("timeout", message, "do not repeat it; say that its outcome is unknown")
+
+
+def _crash(tool: Tool) -> ToolError:
+    fate = "" if tool.read_only else "; whether it took effect is unknown"
+    hint = "this is not your mistake; go on without it, and do not invent its result"
+    return ToolError("tool_crash", f"{tool.name} failed inside{fate}", hint)

@@ -1,0 +1,64 @@
+"""Foreign code, run so that nothing it raises gets past: tools, their previews, approval callbacks."""
+
+import contextvars
+import threading
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from react_agent.errors import ToolError
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """How a piece of foreign code ended: with a value, with its own ToolError, with a crash (traceback text), or not in time."""
+
+    value: Any = None
+    error: ToolError | None = None
+    crash: str = ""
+    crash_summary: str = ""
+    timed_out: bool = False
+
+
+def attempt(call: Callable[[], Any]) -> Execution:
+    """Run call to its end."""
+    try:
+        return Execution(value=call())
+    except ToolError as error:
+        return Execution(error=error)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        # The one broad except of the package. The code is not ours and a run must survive whatever it does: sys.exit(), a
+        # RecursionError and a MemoryError included. The traceback goes to the trace; the model is told that the tool failed.
+        return Execution(crash=traceback.format_exc(), crash_summary=_summary(error))
+
+
+def attempt_within(call: Callable[[], Any], seconds: float) -> Execution:
+    """Run call in a thread of its own and wait for so many seconds.
+
+    A Python thread cannot be killed: a call that is late goes on in the background and what it still does is not seen. The thread
+    is a daemon, so that it does not keep the program from ending. Ctrl-C ends the waiting.
+    """
+    ended: list[Execution | KeyboardInterrupt] = []
+
+    def work() -> None:
+        try:
+            ended.append(attempt(call))
+        except KeyboardInterrupt as error:  # raised by the tool itself; signals only reach the main thread
+            ended.append(error)
+
+    thread = threading.Thread(target=contextvars.copy_context().run, args=(work,), name="react-agent-tool", daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if not ended:
+        return Execution(timed_out=True)
+    if isinstance(ended[0], KeyboardInterrupt):
+        raise ended[0]
+    return ended[0]
+
+
+def _summary(error: BaseException) -> str:
+    """The last line of a traceback, also for an exception whose own text cannot be made."""
+    return "".join(traceback.format_exception_only(error)).strip().splitlines()[-1]

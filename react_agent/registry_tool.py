@@ -1,0 +1,77 @@
+"""Tool, and @tool, which makes one from a function."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, overload
+
+from react_agent.registry_schema import describe_function
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool; calling it calls its function, unchecked.
+
+    parameters: the JSON Schema of its arguments, an object schema. function: called with the arguments as keywords.
+    read_only: changes nothing, so that it needs no approval. untrusted_output: what it returns was written outside.
+    volatile: the same call may give another result later. timeout_s: how long a call may take, None for as long as it likes.
+    preview: called like the function, returns what a person should see before approving (a diff); it changes nothing.
+    adapt: turns checked JSON arguments into what the function's hints promise (Enum members, dataclasses), None when they already are.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    function: Callable[..., Any]
+    read_only: bool = False
+    untrusted_output: bool = False
+    volatile: bool = False
+    timeout_s: float | None = None
+    preview: Callable[..., str] | None = None
+    adapt: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
+    parameter_names: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parameter_names", tuple(self.parameters.get("properties", {})))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(*args, **kwargs)
+
+    def keywords(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The function's keyword arguments for checked JSON arguments."""
+        return dict(arguments) if self.adapt is None else self.adapt(arguments)
+
+
+@overload
+def tool(function: Callable[..., Any], /) -> Tool: ...
+@overload
+def tool(
+    *, name: str | None = None, description: str | None = None, parameters: Mapping[str, Any] | None = None, read_only: bool = False,
+    untrusted_output: bool = False, volatile: bool = False, timeout_s: float | None = None, preview: Callable[..., str] | None = None,
+) -> Callable[[Callable[..., Any]], Tool]: ...  # fmt: skip
+def tool(
+    function: Callable[..., Any] | None = None, /, *, name: str | None = None, description: str | None = None,
+    parameters: Mapping[str, Any] | None = None, read_only: bool = False, untrusted_output: bool = False, volatile: bool = False,
+    timeout_s: float | None = None, preview: Callable[..., str] | None = None,
+) -> Tool | Callable[[Callable[..., Any]], Tool]:  # fmt: skip
+    """Make a Tool of a function, with or without parentheses.
+
+    What is not given comes from the function: its name, the first paragraph of its docstring, a JSON Schema from its type hints.
+    Raises ConfigError, with the function and the parameter, for what cannot be described. The flags are those of Tool.
+    """
+
+    def make(function: Callable[..., Any]) -> Tool:
+        described = describe_function(function, parameters)
+        return Tool(
+            name=name or described.name,
+            description=description or described.description,
+            parameters=described.parameters,
+            function=function,
+            read_only=read_only,
+            untrusted_output=untrusted_output,
+            volatile=volatile,
+            timeout_s=timeout_s,
+            preview=preview,
+            adapt=described.adapt,
+        )
+
+    return make if function is None else make(function)
