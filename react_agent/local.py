@@ -95,6 +95,8 @@ def _download(model: Model, store: Cache, sources: Sequence[Source], report: OnP
         report(Progress(0, model.bytes, "check", f"{file} is damaged; fetching it again"))
         file.unlink()
     _check_room(model, store)
+    arrived = min(size_of(store.partial(model)), model.bytes)
+    report(Progress(arrived, model.bytes, sources[0].name, _plan(model, store, arrived)))
     for order in (sources, sources[::-1]):  # after a wrong hash from the start again, with another source first
         with Partial(store.partial(model), model, report) as partial:
             _fill(partial, order)
@@ -105,6 +107,11 @@ def _download(model: Model, store: Cache, sources: Sequence[Source], report: OnP
         partial.file.unlink()
         report(Progress(0, model.bytes, "check", f"what arrived is not {model.file} (its SHA-256 differs) and was deleted"))
     raise EndpointError("bad_response", f"{model.file} arrived twice with a wrong SHA-256 and was not kept", by_hand(model))
+
+
+def _plan(model: Model, store: Cache, arrived: int) -> str:
+    rest = f"the remaining {(model.bytes - arrived) / 1e6:,.0f} of " if arrived else ""
+    return f"downloading {rest}{model.bytes / 1e6:,.0f} MB (licence {model.licence}) to {store.models}; after Ctrl-C it goes on from there"
 
 
 def _fill(partial: Partial, sources: Sequence[Source]) -> None:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Literal
 
 from react_agent.local_catalogue import Model
 
@@ -23,6 +23,7 @@ CACHE_VARIABLE = "REACT_AGENT_CACHE"
 BLOCK_BYTES = 1 << 20
 WORK_PREFIX = ".wheels-"  # folders of downloads under way
 OnBytes = Callable[[int], None]
+State = Literal["cached", "partial", "absent"]
 
 
 def cache_folder() -> Path:
@@ -52,6 +53,12 @@ class Cache:
 
     def partial(self, model: Model) -> Path:
         return self.models / f"{model.file}.part"
+
+    def state(self, model: Model) -> State:
+        """What is here of the model, by size; checked() is what tells whether it may be used."""
+        if size_of(self.file(model)) == model.bytes:
+            return "cached"
+        return "partial" if size_of(self.partial(model)) else "absent"
 
     def checked(self, file: Path, model: Model, on_bytes: OnBytes | None = None, *, recheck: bool = False) -> bool:
         """Whether the file, here or anywhere, is the model's by SHA-256. One that has matched before and was not touched since

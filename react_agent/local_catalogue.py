@@ -96,6 +96,7 @@ def find(name: str) -> Model:
     """The model of that name; ConfigError with the nearest names when there is none."""
     if name in CATALOGUE:
         return CATALOGUE[name]
-    near = difflib.get_close_matches(name.lower(), CATALOGUE, n=1)
-    guess = f"; did you mean {near[0]!r}?" if near else ""
-    raise ConfigError(f"there is no model {name!r} in the catalogue{guess} It holds: {', '.join(CATALOGUE)}.")
+    wanted = name.lower()
+    near = [known for known in CATALOGUE if wanted and wanted in known] or difflib.get_close_matches(wanted, CATALOGUE, n=1)
+    guess = f"did you mean {' or '.join(near)}" if near else f"it holds {', '.join(CATALOGUE)}"
+    raise ConfigError(f"there is no model {name!r} in the catalogue; {guess}{'?' if near else ''}")
