@@ -1,0 +1,32 @@
+"""Shared by all tests: no network but loopback, and nobody's home folder is touched."""
+
+import json
+import socket
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def closed_world(monkeypatch, tmp_path_factory):
+    """Connections leave this machine in no test, and caches, states and homes are temporary."""
+    real = socket.socket.connect
+
+    def connect(self, address):
+        host = address[0] if isinstance(address, tuple) else "127.0.0.1"
+        if host not in ("127.0.0.1", "::1", "localhost"):
+            raise OSError(f"tests are offline: no connection to {host}")
+        return real(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", connect)
+    for name in ("LLM_BASE_URL", "LLM_API_KEY", "LLM_MODEL", "OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_MODEL", "LLM_API_KEY_FILE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def reply():
+    """A decision as the model writes it: reply("tool", {...}) or reply(answer="...")."""
+
+    def make(action="none", arguments=None, answer=None, thought="t"):
+        return json.dumps({"thought": thought, "action": action, "action_input": arguments or {}, "final_answer": answer})
+
+    return make

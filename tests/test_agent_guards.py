@@ -1,0 +1,86 @@
+import pytest
+
+from react_agent.agent_guards import ADMISSION, CallMemory, Grounding, call_key, numbers
+from react_agent.registry import Tool
+from react_agent.types import Observation, ToolCall
+
+READ = Tool(name="read", description="", parameters={"type": "object", "properties": {}}, function=lambda: "", read_only=True)
+WRITE = Tool(name="write", description="", parameters={"type": "object", "properties": {}}, function=lambda: "")
+FINE = Observation('{"ok": true, "result": 1}')
+
+
+def failed(slug):
+    return Observation("{}", slug)
+
+
+def test_the_key_of_a_call_does_not_hang_on_the_order_of_its_arguments():
+    assert call_key(ToolCall("a", {"x": 1, "y": [2]})) == call_key(ToolCall("a", {"y": [2], "x": 1}))
+    assert call_key(ToolCall("a", {"x": 1})) != call_key(ToolCall("a", {"x": "1"}))
+
+
+def test_a_failure_that_may_pass_is_not_answered_from_memory():
+    for slug, remembered in [("not_found", True), ("bad_arguments", True), ("timeout", False), ("busy", False), ("tool_crash", False)]:
+        memory, call = CallMemory(), ToolCall("read", {})
+        memory.ran(call, READ, failed(slug))
+        assert (memory.earlier(call) is not None) == remembered, slug
+
+
+def test_a_write_is_never_answered_from_memory_and_clears_it():
+    memory = CallMemory()
+    memory.ran(ToolCall("read", {}), READ, FINE)
+    memory.ran(ToolCall("write", {}), WRITE, FINE)
+    assert memory.earlier(ToolCall("read", {})) is None
+    assert memory.earlier(ToolCall("write", {})) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "stuck"),
+    [("", False), ("a", False), ("aa", True), ("ba", False), ("aba", False), ("ababb", False), ("babab", True), ("bbabab", True), ("caa", True)],
+)
+def test_a_call_is_stuck_the_third_time_in_a_row_or_the_third_time_in_turn(before, stuck):
+    memory = CallMemory()
+    for name in before:
+        memory.ran(ToolCall(name, {}), READ, FINE)
+    assert memory.stuck(ToolCall("a", {})) is stuck
+
+
+OWNS_UP = ["I cannot confirm it.", "The price is unknown.", "There is no data for that.", "No such symbol was not found: it does not exist",
+           "The service timed out.", "无法确认该价格。", "没有找到这个产品。"]  # fmt: skip
+CLAIMS = ["The price is 41.37 USD.", "There are 12 units.", "价格是 12 元。", "It costs nothing."]
+
+
+@pytest.mark.parametrize("answer", OWNS_UP)
+def test_an_answer_that_owns_up_is_known(answer):
+    assert ADMISSION.search(answer)
+
+
+@pytest.mark.parametrize("answer", CLAIMS)
+def test_a_claim_does_not_own_up(answer):
+    assert not ADMISSION.search(answer)
+
+
+STRAY = [
+    ("How many?", ["12 rows"], "There are 12.", ""),
+    ("How many?", ["12 rows"], "There are 13.", "13"),
+    ("What is 15% of 1,234?", ["185.1"], "15% of 1234 is 185.10.", ""),
+    ("?", ["509.796"], "It costs 509.80.", ""),
+    ("?", ["509.796"], "It costs about 510.", ""),
+    ("?", ["509.796"], "It costs 512.", "512"),
+    ("?", ["3"], "It is 4.", "4"),
+    ("?", ["-414.73"], "The difference is -414.73.", ""),
+    ("?", ["version v2.5 of x"], "nothing numeric", ""),
+    ("?", ['{"rows": [[1e6]]}'], "It is 1,000,000.", ""),
+]
+
+
+@pytest.mark.parametrize(("question", "seen", "answer", "stray"), STRAY)
+def test_a_number_comes_from_somewhere_or_is_named(question, seen, answer, stray):
+    grounding = Grounding(check_numbers=True)
+    grounding.asked(question)
+    for content in seen:
+        grounding.observed(Observation(content))
+    assert grounding.stray_number(answer) == stray
+
+
+def test_numbers_are_read_as_people_write_them():
+    assert [(w, v) for w, v, _ in numbers("1,234.5 of x2 and -3 or 1e3, v1.2, 50%")] == [("1,234.5", 1234.5), ("-3", -3.0), ("1e3", 1000.0), ("50", 50.0)]

@@ -1,0 +1,116 @@
+import dataclasses
+import json
+import os
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from react_agent.errors import TraceError
+from react_agent.trace import Masker, Trace, from_line, read_trace, to_line
+from react_agent.trace_events import (
+    EVENTS, CompletionReceived, DecisionMade, EndpointFailed, Noted, ReplyUnreadable, RequestSent, RunEnded, RunStarted, TextArrived,
+    ToolEnded, ToolStarted,
+)  # fmt: skip
+from react_agent.types import Message, Usage
+
+SAMPLES = [
+    RunStarted("abc", "What? \u2028 \ud83d", language="zh", limits={"max_steps": 3}, tools=({"name": "t"},), history=(Message("user", "hi"),)),
+    RequestSent(1, 0, (Message("system", "s"), Message("user", "ü")), 512, 300),
+    CompletionReceived(1, '{"thought": "\ud800"}\r\n', "stop", Usage(3, 4, 1, None, True), notes=("a", "b")),
+    EndpointFailed(1, "timeout", "too slow", "use a faster one", 504, 8192),
+    DecisionMade(1, "t", "add", {"a": [1, {"b": None}]}, None, (("single_quotes", 3),)),
+    ReplyUnreadable(2, "no_object", "h", "r"),
+    ToolStarted(3, "add", {"a": 1}, True, ("a: '1' -> 1",)),
+    ToolEnded(3, "add", '{"ok": true}', None, False, 0.5, ""),
+    Noted(3, "compacted", "m"),
+    RunEnded("completed", "answer", "x", 3, Usage(1, 2), 1.5, cost=0.1),
+]
+
+
+@pytest.mark.parametrize("event", SAMPLES, ids=lambda event: event.name)
+def test_every_event_survives_the_trace(event, tmp_path):
+    line = to_line(event, 12.5)
+    assert "\n" not in line and json.loads(line)["event"] == event.name
+    assert dataclasses.asdict(from_line(line).event) == dataclasses.asdict(event)
+    trace = Trace(tmp_path / "t.jsonl", clock=lambda: 12.5)
+    trace.write(event)
+    trace.close()
+    (record,) = read_trace(tmp_path / "t.jsonl")
+    assert (record.time, dataclasses.asdict(record.event)) == (12.5, dataclasses.asdict(event))
+
+
+def test_the_samples_cover_every_recorded_event():
+    assert {event.name for event in SAMPLES} == {name for name, kind in EVENTS.items() if kind.recorded}
+
+
+def test_streamed_pieces_are_not_written(tmp_path):
+    trace = Trace(tmp_path / "t.jsonl")
+    trace.write(TextArrived(1, "x"))
+    assert (tmp_path / "t.jsonl").read_bytes() == b""
+    trace.close()
+
+
+def test_a_cut_last_line_does_not_count_at_any_byte(tmp_path):
+    file = tmp_path / "t.jsonl"
+    trace = Trace(file, clock=lambda: 1.0)
+    for event in SAMPLES[:3]:
+        trace.write(event)
+    trace.close()
+    whole = file.read_bytes()
+    ends = [i + 1 for i, byte in enumerate(whole) if byte == 10]
+    for cut in range(len(whole) + 1):
+        file.write_bytes(whole[:cut])
+        assert len(read_trace(file)) == sum(end <= cut for end in ends)
+
+
+def test_an_existing_trace_is_never_overwritten(tmp_path):
+    first, second = Trace(tmp_path / "t.jsonl"), Trace(tmp_path / "t.jsonl")
+    assert (first.path.name, second.path.name) == ("t.jsonl", "t.2.jsonl")
+    folder = Trace(tmp_path, run_id="abc")
+    assert folder.path.parent == tmp_path and folder.path.name.endswith("-abc.jsonl")
+    for trace in (first, second, folder):
+        trace.close()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("hello\n", "line 1"), ('{"event": "x"}\n', "not an event"), ('{"event": "note", "time": 1}\n', "not a whole note"), ("[]\n", "not an event")],
+)
+def test_what_is_not_a_trace_is_said_with_its_line(tmp_path, content, message):
+    (tmp_path / "t").write_text(content)
+    with pytest.raises(TraceError, match=message):
+        read_trace(tmp_path / "t")
+
+
+def test_what_cannot_be_opened_or_written_is_a_trace_error(tmp_path, monkeypatch):
+    with pytest.raises(TraceError, match="cannot be read"):
+        read_trace(tmp_path / "missing")
+    with pytest.raises(TraceError, match="cannot be written"):
+        Trace(tmp_path / "no" / "folder" / "t.jsonl")
+    trace = Trace(tmp_path / "t.jsonl")
+    monkeypatch.setattr("react_agent.trace.os.write", lambda fd, data: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    with pytest.raises(TraceError, match="No space left"):
+        trace.write(SAMPLES[0])
+    trace.close()
+
+
+def test_later_versions_may_add_keys():
+    line = json.dumps({**json.loads(to_line(SAMPLES[-2], 1.0)), "added_later": 1})
+    assert from_line(line).event == SAMPLES[-2]
+
+
+def test_secrets_and_the_home_folder_are_masked_everywhere(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", "/home/somebody")
+    monkeypatch.setenv("USERPROFILE", "/home/somebody")
+    mask = Masker(("sk-very-secret", "ab"))
+    event = ToolStarted(1, "t", {"key": ["sk-very-secret", {"path": os.path.expanduser("~") + "/x"}], "ab": 1}, True)
+    line = to_line(event, 1.0, mask)
+    assert "very-secret" not in line and "somebody" not in line
+    assert from_line(line).event.arguments == {"key": ["[secret]", {"path": "~/x"}], "ab": 1}
+
+
+@given(st.text(), st.dictionaries(st.text(), st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists, max_leaves=5)))
+def test_any_text_and_arguments_come_back_unchanged(text, arguments):
+    event = DecisionMade(1, text, text, arguments)
+    assert from_line(to_line(event, 0.0)).event == event

@@ -1,0 +1,105 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from react_agent.tokens import MESSAGE_OVERHEAD, TokenMeter, estimate_prompt, estimate_tokens
+from react_agent.transcript import Transcript
+from react_agent.types import Message
+
+
+def note(tool, content):
+    return f"({tool} left out)"
+
+
+def made(exchanges=0):
+    transcript = Transcript([Message("system", "rules")], note)
+    transcript.ask("the question")
+    for number in range(exchanges):
+        transcript.good(f"decision {number}", f"observation {number} " + "word " * 50, "page")
+    return transcript
+
+
+def contents(transcript):
+    return [message.content.split(" word")[0].strip() for message in transcript.messages]
+
+
+def test_a_good_reply_removes_the_failed_exchange_before_it():
+    transcript = made()
+    transcript.sent()
+    transcript.failed("bad", "again")
+    assert contents(transcript) == ["rules", "the question", "bad", "again"]
+    assert transcript.sent() == 2
+    transcript.good("decision", "observation", "page")
+    assert contents(transcript) == ["rules", "the question", "decision", "observation"]
+    assert transcript.sent() == 2  # the two failed messages were sent before and are gone
+
+
+def test_roles_alternate_and_an_empty_reply_is_not_an_empty_message():
+    transcript = made(2)
+    transcript.failed(" \n", "again")
+    assert [m.role for m in transcript.messages] == ["system", "user"] + ["assistant", "user"] * 3
+    assert transcript.messages[-2].content == "(nothing)"
+
+
+def test_compaction_takes_the_oldest_observations_and_keeps_the_question_and_the_last_two():
+    transcript = made(5)
+    transcript.sent()
+    before = transcript.tokens
+    assert transcript.compact(before - 60) == 2
+    assert contents(transcript)[:7] == ["rules", "the question", "decision 0", "(page left out)", "decision 1", "(page left out)", "decision 2"]
+    assert transcript.tokens < before - 60
+    assert transcript.sent() == 3  # everything before the first change is as the server has it
+    assert transcript.compact(0) == 1  # three of five are gone now, the last two stay
+    assert transcript.compact(0) == 0
+    assert "observation 3" in transcript.messages[-3].content and "observation 4" in transcript.messages[-1].content
+
+
+def test_a_notice_stands_under_the_last_message_of_one_request_only():
+    transcript = made(1)
+    assert transcript.with_notice("answer now")[-1].content.endswith("word \n\nanswer now")
+    assert "answer now" not in transcript.messages[-1].content
+
+
+def test_the_meter_follows_the_server_and_estimates_only_what_came_since():
+    meter = TokenMeter()
+    meter.added(Message("user", "word " * 100))
+    assert meter.tokens == 100 + MESSAGE_OVERHEAD and not meter.exact
+    meter.reported(208)
+    assert (meter.tokens, meter.factor, meter.exact) == (208, 2.0, True)
+    meter.added(Message("user", "word " * 10))
+    assert (meter.tokens, meter.exact) == (208 + 2 * (10 + MESSAGE_OVERHEAD), False)
+    meter.removed(1)
+    assert meter.tokens == 208
+    meter.removed(1)
+    assert meter.tokens == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "least", "most"),
+    [("", 0, 0), ("Hello, world!", 2, 5), ("12345", 5, 5), ("客户有多少个订单", 4, 9), ("SELECT COUNT(*) FROM t WHERE a = 'b'", 8, 20)],
+)
+def test_estimates_are_near_what_a_tokenizer_says(text, least, most):
+    assert least <= estimate_tokens(text) <= most
+
+
+@given(st.text())
+def test_an_estimate_is_never_negative_and_never_more_than_the_characters(text):
+    assert 0 <= estimate_tokens(text) <= len(text)
+    assert estimate_prompt([Message("user", text)]) >= MESSAGE_OVERHEAD
+
+
+@given(st.lists(st.sampled_from(["good", "failed", "answer", "compact", "sent"]), max_size=30))
+def test_the_meter_never_loses_count(steps):
+    transcript = made()
+    for number, step in enumerate(steps):
+        if step == "good":
+            transcript.good(f"d{number}", "observation " * 30, "page")
+        elif step == "failed":
+            transcript.failed("bad " * 200, "again")
+        elif step == "answer":
+            transcript.answered("answer")
+        elif step == "compact":
+            transcript.compact(50)
+        else:
+            assert 0 <= transcript.sent() <= len(transcript.messages)
+    assert transcript.tokens == pytest.approx(estimate_prompt(transcript.messages), abs=1)
