@@ -10,7 +10,8 @@ from pathlib import Path
 import requests
 
 from react_agent.errors import ConfigError, EndpointError
-from react_agent.local_cache import CACHE_VARIABLE, Cache, cache_folder, sha256_of, size_of
+from react_agent.folders import CACHE_VARIABLE, cache_folder
+from react_agent.local_cache import Cache, sha256_of, size_of
 from react_agent.local_catalogue import CATALOGUE, DEFAULT_MODEL, Model, find
 from react_agent.local_packages import Download, PackageSource, pip_download
 from react_agent.local_partial import MAGIC, OnProgress, Partial, Progress, Source, SourceError, Stage

@@ -19,23 +19,10 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-CACHE_VARIABLE = "REACT_AGENT_CACHE"
 BLOCK_BYTES = 1 << 20
 WORK_PREFIX = ".wheels-"  # folders of downloads under way
 OnBytes = Callable[[int], None]
 State = Literal["cached", "partial", "absent"]
-
-
-def cache_folder() -> Path:
-    """REACT_AGENT_CACHE, else the platform's folder for a user's caches; not created here."""
-    if chosen := os.environ.get(CACHE_VARIABLE):
-        return Path(chosen).expanduser()
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "react_agent" / "Cache"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "react_agent"
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "react_agent"  # XDG: a relative path is ignored
 
 
 @dataclass(frozen=True, slots=True)
