@@ -8,7 +8,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "react_agent"
 LAYERS = {
     "errors": 0, "types": 0,
-    "limits": 1, "tokens": 1, "lenient_json": 1, "segments": 1, "trace": 1, "registry": 1,
+    "limits": 1, "tokens": 1, "lenient_json": 1, "segments": 1, "trace": 1, "registry": 1, "folders": 1,
     "watch": 2, "parser": 2, "prompt": 2,
     "endpoints": 3, "transcript": 3, "tools": 3,
     "agent": 4,
