@@ -22,9 +22,12 @@ from requests.utils import get_environ_proxies
 from urllib3.exceptions import HTTPError
 
 from react_agent.endpoints.http_decode import inflate
+from react_agent.endpoints.http_errors import ErrorClass, classify
 from react_agent.endpoints.http_retry import Deadline
 from react_agent.endpoints.http_socket import GUARD, POOLS, SocketGuard
 from react_agent.errors import EndpointError
+
+__all__ = ["ErrorClass", "Exchange", "HttpClient", "classify", "is_loopback"]
 
 POLL_S = 0.05      # how often a waiting caller looks at its deadline and its cancel event
 READ_BYTES = 65536
