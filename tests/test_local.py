@@ -3,6 +3,7 @@
 import re
 import threading
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import requests
@@ -125,15 +126,24 @@ def test_no_source_at_all_says_what_to_do(cache):
     )
 
 
-@pytest.mark.parametrize("behaviour", ["silent", "good"])
-def test_a_hub_gets_seconds_to_answer_not_minutes(tmp_path, hub, behaviour):
-    """A server that accepts and says nothing, and a look-up that never ends: both are left alone when their time is over."""
-    never = threading.Event()
-    hub(behaviour)
-    get = requests.get if behaviour == "silent" else lambda *args, **kwargs: never.wait(20)
+def test_a_hub_that_accepts_and_says_nothing_gets_seconds(tmp_path, hub):
+    hub("silent")
     with Partial(tmp_path / "part", TINY) as partial, pytest.raises(SourceError, match=r"could not be reached \((Connect|Read)Timeout\)"):
-        HubSource(get, open_s=0.1, stall_s=0.1).fill(partial)
-    never.set()
+        HubSource(requests.get, open_s=0.1, stall_s=0.1).fill(partial)
+
+
+def test_a_look_up_without_end_gets_seconds_too(tmp_path):
+    """What it brings in the end is closed."""
+    ends, closed = threading.Event(), threading.Event()
+
+    def get(*args, **kwargs):
+        ends.wait(20)
+        return SimpleNamespace(close=closed.set)
+
+    with Partial(tmp_path / "part", TINY) as partial, pytest.raises(SourceError, match=r"could not be reached \(ConnectTimeout\)"):
+        HubSource(get, open_s=0.05).fill(partial)
+    ends.set()
+    assert closed.wait(20)
 
 
 def test_a_cut_connection_is_taken_up_where_it_ended(cache, hub):
