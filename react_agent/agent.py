@@ -42,7 +42,7 @@ class Agent:
         if require_tool and not len(registry):
             raise ConfigError("require_tool=True needs at least one tool")
         prompts = load(language)
-        self._trace, self._fsync, self._mask = trace, fsync, Masker(tuple(secrets))
+        self._trace, self.fsync, self.mask = trace, fsync, Masker(tuple(secrets))
         self.setup = Setup(
             endpoint, registry, limits or Limits(), prompts, tuple(opening(prompts, registry, instructions, examples=examples)), instructions,
             require_tool, check_numbers, retry_failed_input, approve, on_event, raw_history, early_stop, clock,
@@ -57,7 +57,7 @@ class Agent:
         if not question.strip():
             raise ConfigError("the question is empty")
         run_id = uuid.uuid4().hex[:12]
-        trace = None if self._trace is None else Trace(self._trace, run_id=run_id, fsync=self._fsync, mask=self._mask)
+        trace = None if self._trace is None else Trace(self._trace, run_id=run_id, fsync=self.fsync, mask=self.mask)
         return self.drive(Run(self.setup, question, run_id, trace, cancel or threading.Event(), history))
 
     def resume(self, question: str, run_id: str, trace: Trace | None, playback: Playback, *, seconds_before: float = 0.0,

@@ -6,31 +6,27 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from react_agent.errors import EndpointError, TraceError
-from react_agent.trace_events import (
-    CompletionReceived,
-    EndpointFailed,
-    Event,
-    Noted,
-    RequestSent,
-    RunEnded,
-    RunStarted,
-    ToolEnded,
-    ToolStarted,
-)
+from react_agent.trace_events import CompletionReceived, EndpointFailed, Event, RequestSent, RunStarted, ToolEnded, ToolStarted
 from react_agent.types import Completion, Observation
 
-# What may differ between a recorded event and the same event now without being a difference in behaviour.
-_FREE = {"seconds", "estimated_tokens", "run_id", "endpoint", "version", "usage", "cost", "status_code"}
+# Fields that may differ between a recorded event and the same event now without any difference in behaviour.
+_FREE = frozenset({"seconds", "estimated_tokens", "usage", "cost", "error", "message"})
 
 
 @dataclass(slots=True)
 class Playback:
-    """The recorded events still to come. strict: a difference raises TraceError; else the first is kept in `difference`."""
+    """The recorded events still to come.
+
+    strict: a difference raises TraceError; else the first is kept in `difference` and the playback ends there. live_tools: tools
+    run for real, and what they say is compared. prompt_difference: the first request that is not as it was.
+    """
 
     events: Iterable[Event]
     strict: bool = True
+    live_tools: bool = False
     difference: str = ""
-    interrupted: ToolStarted | None = None
+    prompt_difference: str = ""
+    _interrupted: bool = False
     _queue: deque[Event] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -49,31 +45,37 @@ class Playback:
         if not self._queue:
             return False
         recorded = self._queue.popleft()
-        if (difference := first_difference(recorded, event)) and not self.difference:
-            self.difference = difference
-            if self.strict:
-                raise TraceError(f"the trace does not fit this agent: {difference}")
-        if isinstance(recorded, ToolStarted) and not self._queue:
-            self.interrupted = recorded
+        difference = first_difference(recorded, event)
+        if difference and isinstance(recorded, RequestSent) and isinstance(event, RequestSent):
+            self.prompt_difference = self.prompt_difference or difference
+        elif difference:
+            self._differs(difference)
+        self._interrupted = isinstance(recorded, ToolStarted) and not self._queue
         return True
+
+    def _differs(self, difference: str) -> None:
+        if self.strict:
+            raise TraceError(f"the trace does not fit this agent: {difference}")
+        self.difference = self.difference or difference
+        self._queue.clear()
+
+    def take_interrupted(self) -> bool:
+        """True once, when the recorded run was killed while the tool call at hand was running."""
+        interrupted, self._interrupted = self._interrupted, False
+        return interrupted
 
     def completion(self) -> Completion | EndpointError | None:
         """The recorded outcome of the call that the loop is about to make."""
         if (done := self.next_is(CompletionReceived)) is not None:
             return completion_of(done)
         if (failed := self.next_is(EndpointFailed)) is not None:
-            return EndpointError(failed.kind, failed.message, failed.hint, status=failed.status, limit=failed.limit)
+            return EndpointError(failed.kind, failed.message, failed.hint, status=failed.status, limit=failed.limit, used=failed.used)
         return None
 
     def observation(self) -> tuple[Observation, str] | None:
         """The recorded observation and crash text of the tool call that the loop is about to run."""
-        done = self.next_is(ToolEnded)
+        done = None if self.live_tools else self.next_is(ToolEnded)
         return None if done is None else (Observation(done.content, done.error, done.truncated), done.crash)
-
-    def take_interrupted(self) -> bool:
-        """True once, when the recorded run was killed while the tool call at hand was running."""
-        interrupted, self.interrupted = self.interrupted, None
-        return interrupted is not None
 
     def forced(self, computed: bool) -> bool:
         """Whether the recorded request was forced (it may have hung on the clock); computed when there is none."""
@@ -89,10 +91,10 @@ def completion_of(event: CompletionReceived) -> Completion:
 def first_difference(recorded: Event, now: Event) -> str:
     """In one sentence where two events differ, empty when they do not."""
     step = getattr(recorded, "step", None)
-    where = f"step {step}: " if isinstance(step, int) and not isinstance(recorded, RunEnded) else ""
+    where = f"step {step}: " if step is not None else ""
     if type(recorded) is not type(now):
-        return f"{where}the trace has {recorded.name}, now it is {now.name}"
-    if isinstance(recorded, RunStarted | Noted | CompletionReceived):
+        return f"{where}the trace has {recorded.name} ({_short(recorded)}), now it is {now.name} ({_short(now)})"
+    if isinstance(recorded, RunStarted | CompletionReceived):
         return ""
     for item in fields(recorded):
         old, new = getattr(recorded, item.name), getattr(now, item.name)

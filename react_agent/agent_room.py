@@ -6,6 +6,7 @@ from react_agent.agent_journal import Journal, RunStopped
 from react_agent.endpoints.base import Endpoint
 from react_agent.errors import EndpointError
 from react_agent.limits import Budget
+from react_agent.trace_events import PromptCounted, RequestSent
 from react_agent.transcript import Transcript
 from react_agent.types import Completion, StopReason, Usage
 
@@ -35,6 +36,8 @@ class Room:
         """Why the next call may not be made."""
         if self.journal.cancel.is_set():
             return "cancelled"
+        if self.journal.playback.next_is(RequestSent) is not None:  # what was used then was allowed then
+            return self.budget.counted_out()
         return self.budget.exceeded(self.prompt_tokens())
 
     def prompt_tokens(self) -> int:
@@ -43,12 +46,18 @@ class Room:
         limit = self.limits.max_tokens
         near = limit is not None and self.budget.usage.total_tokens + NEAR * estimate > limit
         near = near or (self.window is not None and NEAR * estimate + self.output_limit > self.window)
-        if near and not self.transcript.meter.exact and not self.journal.playback.active:
-            counted = self.endpoint.count_tokens(self.transcript.messages)
-            if counted:
-                self.transcript.meter.reported(counted)
-                return counted
+        if near and not self.transcript.meter.exact and (counted := self._counted()):
+            self.transcript.meter.reported(counted)
+            return counted
         return estimate
+
+    def _counted(self) -> int | None:
+        playback = self.journal.playback
+        recorded = playback.next_is(PromptCounted)
+        counted = recorded.tokens if recorded else None if playback.active else self.endpoint.count_tokens(self.transcript.messages)
+        if counted:
+            self.journal.emit(PromptCounted(self.journal.step, counted))
+        return counted
 
     def last_affordable(self) -> StopReason | None:
         """The limit that leaves room for one more call only, so that this one must be the answer."""

@@ -99,6 +99,8 @@ class Run:
 
     def start(self) -> None:
         setup = self.setup
+        recorded = self.playback.next_is(RunStarted)
+        self.room.window = recorded.context_window if recorded else setup.endpoint.context_window
         self.journal.emit(RunStarted(
             run_id=self.run_id, question=self.question, language=setup.prompts.language,
             prompt=f"{setup.prompts.name}@{setup.prompts.digest}", instructions=setup.instructions,
@@ -106,8 +108,8 @@ class Run:
             options={"require_tool": setup.require_tool, "check_numbers": setup.check_numbers,
                      "retry_failed_input": setup.retry_failed_input, "raw_history": setup.raw_history, "early_stop": setup.early_stop},
             tools=tuple(_described(tool) for tool in setup.tools), history=self.history,
+            context_window=self.room.window, max_output_tokens=setup.endpoint.max_output_tokens,
         ))  # fmt: skip
-        self.room.window = setup.endpoint.context_window
 
     def exceeded(self) -> StopReason | None:
         """Why the next call may not be made; asked before every one."""
@@ -166,7 +168,9 @@ class Run:
 
     def _recover(self, error: EndpointError) -> None:
         """Return when the call is worth another try (the prompt was too long and is shorter now); else end the run with the reason."""
-        self.journal.emit(EndpointFailed(self.journal.step, error.kind, error.message, error.hint, error.status, error.limit))
+        self.journal.emit(EndpointFailed(
+            self.journal.step, error.kind, error.message, error.hint, error.status, error.limit, error.used,
+        ))  # fmt: skip
         sentence = f"{error.message.rstrip('.')}. {error.hint}" if error.hint else error.message
         if error.kind == "context_overflow":
             if self.room.overflowed(error):
@@ -290,5 +294,4 @@ class Run:
 
 
 def _described(tool: Tool) -> dict[str, Any]:
-    return {"name": tool.name, "parameters": tool.parameters, "read_only": tool.read_only, "untrusted_output": tool.untrusted_output,
-            "volatile": tool.volatile}  # fmt: skip
+    return {name: getattr(tool, name) for name in ("name", "description", "parameters", "read_only", "untrusted_output", "volatile")}

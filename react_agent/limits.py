@@ -73,13 +73,17 @@ class Budget:
         self.steps += 1
         self.usage = self.usage + usage
 
+    def counted_out(self) -> StopReason | None:
+        """Why no further step may be made, whatever it would use."""
+        if self.parse_failures >= self.limits.max_parse_failures:
+            return "parse_failures"
+        return "max_steps" if self.steps >= self.limits.max_steps else None
+
     def exceeded(self, prompt_tokens: int = 0) -> StopReason | None:
         """Why a call with a prompt of this size may not be made, None when it may."""
         limits = self.limits
-        if self.parse_failures >= limits.max_parse_failures:
-            return "parse_failures"
-        if self.steps >= limits.max_steps:
-            return "max_steps"
+        if stop := self.counted_out():
+            return stop
         if limits.max_tokens is not None and self.usage.total_tokens + prompt_tokens >= limits.max_tokens:
             return "token_budget"
         if limits.max_seconds is not None and self.seconds >= limits.max_seconds:

@@ -27,27 +27,40 @@ class Record:
     event: Event
 
 
+# What the model and the tools wrote stays as it is, or a run could not be replayed: secrets are taken out of it, the home folder is not.
+VERBATIM = frozenset({"question", "history", "add", "text", "reasoning", "thought", "arguments", "final_answer", "answer", "content", "reprompt"})
+
+
 class Masker:
-    """Takes secrets and the home folder out of what is written. secrets: values such as keys; short ones are ignored."""
+    """Takes secrets out of all that is written, and the home folder out of what the program itself says (errors, tracebacks,
+    settings). secrets: values such as keys; shorter than six characters they are ignored."""
 
     def __init__(self, secrets: tuple[str, ...] = ()) -> None:
-        self._map = {secret: "[secret]" for secret in secrets if len(secret) >= 6}
         home = os.path.expanduser("~")
-        if len(home) > 3:
-            self._map[home] = "~"
-        self._pattern = re.compile("|".join(re.escape(text) for text in sorted(self._map, key=len, reverse=True))) if self._map else None
+        hidden = {secret: "[secret]" for secret in secrets if len(secret) >= 6}
+        self._verbatim = _replacer(hidden)
+        self._all = _replacer({**hidden, home: "~"} if len(home) > 3 else hidden)
 
-    def __call__(self, text: str) -> str:
-        return self._pattern.sub(lambda match: self._map[match.group()], text) if self._pattern else text
+    def __call__(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """The body of an event, masked."""
+        return {key: _deep(value, self._verbatim if key in VERBATIM else self._all) for key, value in body.items()}
 
-    def deep(self, value: Any) -> Any:
-        if isinstance(value, str):
-            return self(value)
-        if isinstance(value, Mapping):
-            return {key: self.deep(item) for key, item in value.items()}
-        if isinstance(value, list | tuple):
-            return [self.deep(item) for item in value]
-        return value
+
+def _replacer(replacements: Mapping[str, str]) -> Callable[[str], str]:
+    if not replacements:
+        return lambda text: text
+    pattern = re.compile("|".join(re.escape(text) for text in sorted(replacements, key=len, reverse=True)))
+    return lambda text: pattern.sub(lambda match: replacements[match.group()], text)
+
+
+def _deep(value: Any, mask: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return mask(value)
+    if isinstance(value, Mapping):
+        return {key: _deep(item, mask) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_deep(item, mask) for item in value]
+    return value
 
 
 def to_line(event: Event, now: float, mask: Masker | None = None) -> str:
@@ -57,9 +70,9 @@ def to_line(event: Event, now: float, mask: Masker | None = None) -> str:
         value = getattr(event, item.name)
         body[item.name] = asdict(value) if isinstance(value, Usage) else _plain(value)
     if mask is not None:
-        body = mask.deep(body)
+        body = mask(body)
     text = json.dumps(body, ensure_ascii=False, default=str)
-    return text if text.isprintable() or _encodable(text) else json.dumps(body, default=str)
+    return text if _encodable(text) else json.dumps(body, default=str)
 
 
 def _plain(value: Any) -> Any:
@@ -102,7 +115,8 @@ def _typed(name: str, value: Any) -> Any:
 class Trace:
     """Appends events to one file. Every event is in the operating system's hands when write() returns; fsync=True waits for the disk.
 
-    path: a file (an existing one is never overwritten: the next free name is taken) or a folder (one file a run).
+    path: a file (an existing one is never overwritten: the next free name is taken) or a folder (one file a run). append: go on in an
+    existing trace.
     Raises TraceError when it cannot be opened or written.
     """
 
@@ -138,7 +152,7 @@ class Trace:
 def _open(path: Path, run_id: str, append: bool) -> tuple[Path, int]:
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
     if append:
-        return path, os.open(path, flags, 0o600)
+        return path, _reopened(path, flags)
     if path.is_dir():
         path = path / f"{time.strftime('%Y%m%d-%H%M%S')}-{run_id or os.getpid()}.jsonl"
     for number in range(1, 10_000):
@@ -148,6 +162,14 @@ def _open(path: Path, run_id: str, append: bool) -> tuple[Path, int]:
         except FileExistsError:
             continue
     raise OSError(f"no free name beside {path.name}")
+
+
+def _reopened(path: Path, flags: int) -> int:
+    """An existing trace, without the last line if that was cut by a crash."""
+    with open(path, "r+b") as file:
+        whole = file.read().rfind(b"\n") + 1
+        file.truncate(whole)
+    return os.open(path, flags, 0o600)
 
 
 def read_trace(path: str | os.PathLike[str]) -> list[Record]:

@@ -19,7 +19,8 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class RunStarted(Event):
-    """The first line. tools: name and flags of each; endpoint: what describe() tells; prompt: name and digest of the prompt set."""
+    """The first line. tools: name, schema and flags of each; endpoint: what describe() tells; prompt: name and digest of the prompt
+    set; context_window: tokens, None when unknown; max_output_tokens: of a reply, at the beginning."""
 
     name: ClassVar[str] = "run_start"
     run_id: str
@@ -33,6 +34,27 @@ class RunStarted(Event):
     options: Mapping[str, Any] = field(default_factory=dict)
     tools: tuple[Mapping[str, Any], ...] = ()
     history: tuple[Message, ...] = ()
+    context_window: int | None = None
+    max_output_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RunResumed(Event):
+    """The run goes on after a crash or a failure. dropped: so many events before this line do not count any more (the ending, and the
+    failed call before it); seconds: wall clock used before."""
+
+    name: ClassVar[str] = "resume"
+    dropped: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class PromptCounted(Event):
+    """The server counted the next prompt, since it came near a limit."""
+
+    name: ClassVar[str] = "count"
+    step: int
+    tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +100,7 @@ class CompletionReceived(Event):
 
 @dataclass(frozen=True, slots=True)
 class EndpointFailed(Event):
-    """The endpoint gave no completion. limit: the model's window in tokens, when the server told it."""
+    """The endpoint gave no completion. limit, used: tokens of the model's window and of the prompt, when the server told them."""
 
     name: ClassVar[str] = "endpoint_error"
     step: int
@@ -87,6 +109,7 @@ class EndpointFailed(Event):
     hint: str = ""
     status: int | None = None
     limit: int | None = None
+    used: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +191,7 @@ class RunEnded(Event):
 EVENTS: Mapping[str, type[Event]] = {
     kind.name: kind
     for kind in (
-        RunStarted, RequestSent, TextArrived, CompletionReceived, EndpointFailed, DecisionMade, ReplyUnreadable,
+        RunStarted, RunResumed, PromptCounted, RequestSent, TextArrived, CompletionReceived, EndpointFailed, DecisionMade, ReplyUnreadable,
         ToolStarted, ToolEnded, Noted, RunEnded,
     )
 }  # fmt: skip

@@ -9,14 +9,16 @@ from hypothesis import strategies as st
 from react_agent.errors import TraceError
 from react_agent.trace import Masker, Trace, from_line, read_trace, to_line
 from react_agent.trace_events import (
-    EVENTS, CompletionReceived, DecisionMade, EndpointFailed, Noted, ReplyUnreadable, RequestSent, RunEnded, RunStarted, TextArrived,
-    ToolEnded, ToolStarted,
+    EVENTS, CompletionReceived, DecisionMade, EndpointFailed, Noted, PromptCounted, ReplyUnreadable, RequestSent, RunEnded,
+    RunResumed, RunStarted, TextArrived, ToolEnded, ToolStarted,
 )  # fmt: skip
 from react_agent.types import Message, Usage
 
 SAMPLES = [
     RunStarted("abc", "What? \u2028 \ud83d", language="zh", limits={"max_steps": 3}, tools=({"name": "t"},), history=(Message("user", "hi"),)),
     RequestSent(1, 0, (Message("system", "s"), Message("user", "ü")), 512, 300),
+    RunResumed(2, 1.5),
+    PromptCounted(1, 300),
     CompletionReceived(1, '{"thought": "\ud800"}\r\n', "stop", Usage(3, 4, 1, None, True), notes=("a", "b")),
     EndpointFailed(1, "timeout", "too slow", "use a faster one", 504, 8192),
     DecisionMade(1, "t", "add", {"a": [1, {"b": None}]}, None, (("single_quotes", 3),)),
@@ -100,14 +102,24 @@ def test_later_versions_may_add_keys():
     assert from_line(line).event == SAMPLES[-2]
 
 
-def test_secrets_and_the_home_folder_are_masked_everywhere(monkeypatch, tmp_path):
+def test_secrets_are_masked_everywhere_and_the_home_folder_where_the_program_speaks(monkeypatch):
     monkeypatch.setenv("HOME", "/home/somebody")
     monkeypatch.setenv("USERPROFILE", "/home/somebody")
-    mask = Masker(("sk-very-secret", "ab"))
-    event = ToolStarted(1, "t", {"key": ["sk-very-secret", {"path": os.path.expanduser("~") + "/x"}], "ab": 1}, True)
-    line = to_line(event, 1.0, mask)
-    assert "very-secret" not in line and "somebody" not in line
-    assert from_line(line).event.arguments == {"key": ["[secret]", {"path": "~/x"}], "ab": 1}
+    home, mask = os.path.expanduser("~"), Masker(("sk-very-secret", "ab"))
+    event = ToolStarted(1, "t", {"key": ["sk-very-secret", {"path": home + "/x"}], "ab": 1}, True)
+    assert from_line(to_line(event, 1.0, mask)).event.arguments == {"key": ["[secret]", {"path": home + "/x"}], "ab": 1}
+    failed = ToolEnded(1, "t", "{}", "tool_crash", crash=f"File {home}/x.py, sk-very-secret")
+    assert from_line(to_line(failed, 1.0, mask)).event.crash == "File ~/x.py, [secret]"
+
+
+def test_going_on_in_a_trace_first_removes_a_cut_line(tmp_path):
+    file = tmp_path / "t.jsonl"
+    line = to_line(SAMPLES[-2], 1.0)
+    file.write_text(f"{line}\n{line[:20]}")
+    trace = Trace(file, append=True, clock=lambda: 1.0)
+    trace.write(SAMPLES[-1])
+    trace.close()
+    assert [record.event for record in read_trace(file)] == SAMPLES[-2:]
 
 
 @given(st.text(), st.dictionaries(st.text(), st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists, max_leaves=5)))

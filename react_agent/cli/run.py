@@ -14,6 +14,7 @@ from react_agent.cli.approval import terminal_approval
 from react_agent.cli.loading import add_tool_options, tools_from
 from react_agent.cli.options import add_endpoint_options, add_limit_options, endpoint_from, limits_from, read_text, trace_target
 from react_agent.cli.view import View, make_printer
+from react_agent.endpoints.base import Endpoint
 from react_agent.errors import ConfigError
 from react_agent.types import RunResult
 
@@ -31,11 +32,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "exit codes: 0 answer, 1 stopped without one, 2 usage, 3 endpoint, 130 Ctrl-C",
     )  # fmt: skip
     parser.add_argument("question", nargs="?", help="the question; - or nothing reads it from standard input")
-    parser.add_argument("--demo", action="store_true", help="a small shop database and documents to try it on")
-    parser.add_argument("--lang", default="en", choices=("en", "zh"), help="language of the prompts (default en)")
-    parser.add_argument("--instructions", type=Path, metavar="FILE", help="your own instructions, added to the system prompt")
-    parser.add_argument("--require-tool", action="store_true", help="no answer without a successful tool call behind it")
-    parser.add_argument("--check-numbers", action="store_true", help="send an answer with a number from nowhere back once")
+    add_agent_options(parser)
     add_output_options(parser)
     add_endpoint_options(parser)
     add_limit_options(parser)
@@ -43,32 +40,54 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser.set_defaults(run=run)
 
 
-def add_output_options(parser: argparse.ArgumentParser) -> None:
+def add_agent_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--demo", action="store_true", help="a small shop database and documents to try it on")
+    parser.add_argument("--lang", default="en", choices=("en", "zh"), help="language of the prompts (default en)")
+    parser.add_argument("--instructions", type=Path, metavar="FILE", help="your own instructions, added to the system prompt")
+    parser.add_argument("--require-tool", action="store_true", help="no answer without a successful tool call behind it")
+    parser.add_argument("--check-numbers", action="store_true", help="send an answer with a number from nowhere back once")
+
+
+def add_output_options(parser: argparse.ArgumentParser, *, traces: bool = True) -> None:
     group = parser.add_argument_group("output")
     group.add_argument("--json", action="store_true", help="the result as one JSON object on standard output")
     group.add_argument("--quiet", action="store_true", help="the answer only")
     group.add_argument("--verbose", action="store_true", help="full prompts and replies")
-    traces = group.add_mutually_exclusive_group()
-    traces.add_argument("--trace", type=Path, metavar="FILE", help="where the trace goes (default: the user's state folder)")
-    traces.add_argument("--no-trace", action="store_true", help="write no trace")
+    if traces:
+        where = group.add_mutually_exclusive_group()
+        where.add_argument("--trace", type=Path, metavar="FILE", help="where the trace goes (default: the user's state folder)")
+        where.add_argument("--no-trace", action="store_true", help="write no trace")
 
 
 def run(args: argparse.Namespace) -> int:
     question = question_from(args)
-    if args.demo:
-        use_demo(args)
-    instructions = read_text(args.instructions, "instructions")
-    view = None if args.quiet else View(make_printer(), args.verbose)
-    limits, tools = limits_from(args), tools_from(args)
+    prepare(args)
     with endpoint_from(args) as (endpoint, secrets):
-        agent = Agent(
-            endpoint, tools, limits=limits, language=args.lang, instructions=instructions, require_tool=args.require_tool,
-            check_numbers=args.check_numbers, approve=terminal_approval(args.approve), on_event=view, trace=trace_target(args),
-            secrets=secrets,
-        )  # fmt: skip
-        result = agent.run(question)
+        result = agent_from(args, endpoint, secrets).run(question)
     show(result, args)
     return EXIT_CODES.get(result.stop_reason, 1)
+
+
+def prepare(args: argparse.Namespace) -> None:
+    """Find what is wrong with the options before a model is loaded."""
+    if args.demo:
+        use_demo(args)
+    limits_from(args)
+    tools_from(args)
+    read_text(args.instructions, "instructions")
+
+
+def agent_from(args: argparse.Namespace, endpoint: Endpoint, secrets: tuple[str, ...]) -> Agent:
+    """The agent that the options describe."""
+    return Agent(
+        endpoint, tools_from(args), limits=limits_from(args), language=args.lang, instructions=read_text(args.instructions, "instructions"),
+        require_tool=args.require_tool, check_numbers=args.check_numbers, approve=terminal_approval(args.approve), on_event=view_from(args),
+        trace=trace_target(args), secrets=secrets,
+    )  # fmt: skip
+
+
+def view_from(args: argparse.Namespace) -> View | None:
+    return None if args.quiet else View(make_printer(), args.verbose)
 
 
 def question_from(args: argparse.Namespace) -> str:

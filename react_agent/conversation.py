@@ -1,0 +1,39 @@
+"""Several questions in one dialogue."""
+
+import threading
+from collections.abc import Sequence
+
+from react_agent.agent import Agent
+from react_agent.types import Message, RunResult
+
+
+class Conversation:
+    """Keeps questions and answers, so that a later question can refer to an earlier one.
+
+    Each question is a run of its own, with its own limits and trace. The history holds the questions and the final answers, not
+    the tool calls between them: what was looked up can be looked up again, and the prompt stays small. A question without an
+    answer leaves no history. most: how many questions are kept.
+    """
+
+    def __init__(self, agent: Agent, *, history: Sequence[Message] = (), most: int = 20) -> None:
+        self.agent = agent
+        self.results: list[RunResult] = []
+        self._history = list(history)
+        self._most = most
+
+    @property
+    def history(self) -> tuple[Message, ...]:
+        return tuple(self._history)
+
+    def ask(self, question: str, *, cancel: threading.Event | None = None) -> RunResult:
+        """Answer one question with the earlier ones in mind."""
+        result = self.agent.run(question, cancel=cancel, history=self._history)
+        self.results.append(result)
+        if result.answer is not None:
+            self._history += [Message("user", question), result.messages[-1]]
+            del self._history[: -2 * self._most]
+        return result
+
+    def reset(self) -> None:
+        """Forget the dialogue; the results stay."""
+        self._history.clear()

@@ -1,0 +1,194 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from react_agent import Agent, Completion, EndpointError, Limits, ScriptedEndpoint, ToolError, TraceError, tool
+from react_agent.conversation import Conversation
+from react_agent.replay import recorded, replay, replies, resume
+from react_agent.trace import read_trace
+from react_agent.trace_events import RunEnded, RunStarted
+
+
+class World:
+    """A counter that a tool changes, and one that reads it: side effects that must not happen twice."""
+
+    def __init__(self):
+        self.bumps = []
+
+    def tools(self):
+        @tool
+        def bump(name: str) -> str:
+            """Add one."""
+            self.bumps.append(name)
+            return f"bumped {name}"
+
+        @tool(read_only=True)
+        def look(name: str) -> int:
+            """How often."""
+            if name == "missing":
+                raise ToolError("not_found", "no such name")
+            return self.bumps.count(name)
+
+        return [bump, look]
+
+    def agent(self, script, **options):
+        return Agent(ScriptedEndpoint(script), self.tools(), approve=lambda _: True, **options)
+
+
+def script(reply):
+    return [
+        reply("look", {"name": "a"}), "rubbish", reply("bump", {"name": "a"}), reply("look", {"name": "a"}), reply("look", {"name": "missing"}),
+        reply("bump", {"name": "b"}), reply(answer="a and b were bumped"),
+    ]  # fmt: skip
+
+
+def make(world, run, all_replies):
+    """An agent that goes on: its endpoint gives the replies that the trace does not have yet."""
+    return world.agent(all_replies[len(replies(run)) :], limits=run.limits, **run.start.options)
+
+
+@pytest.fixture
+def whole(reply, tmp_path):
+    """A finished run: its world, its trace, its replies."""
+    world, trace = World(), tmp_path / "whole.jsonl"
+    result = world.agent(script(reply), trace=trace).run("Bump both.")
+    assert result.status == "completed"
+    return world, trace, script(reply)
+
+
+def test_a_finished_run_replays_without_a_difference(whole):
+    got = replay(whole[1])
+    assert (got.same, got.difference, got.result.answer, got.result.usage) == (True, "", "a and b were bumped", recorded(whole[1]).end.usage)
+    assert whole[0].bumps == ["a", "b"]
+
+
+def test_replay_with_live_tools_reports_the_first_observation_that_differs(whole):
+    world = World()
+    got = replay(whole[1], world.tools(), approve=lambda _: True)
+    assert got.same and world.bumps == ["a", "b"]
+    world.bumps = ["a"] * 5
+    assert "tool_end.content was '{\"ok\": true, \"result\": 0}'" in replay(whole[1], world.tools(), approve=lambda _: True).difference
+
+
+def test_replay_reports_a_changed_limit_and_a_changed_prompt(whole):
+    assert "run_end" in replay(whole[1], limits=Limits(max_steps=3)).difference or replay(whole[1], limits=Limits(max_steps=3)).difference
+    got = replay(whole[1], instructions="Be brief.")
+    assert got.difference == "" and "step 1: request.add" in got.prompt_difference
+
+
+def cut_points(trace):
+    """The byte after each whole line but the last."""
+    data = trace.read_bytes()
+    return [i + 1 for i, byte in enumerate(data) if byte == 10][:-1]
+
+
+def test_a_run_killed_at_any_event_goes_on_and_no_side_effect_happens_twice(reply, whole, tmp_path):
+    data = whole[1].read_bytes()
+    for cut in cut_points(whole[1]):
+        for torn in (b"", data[cut : cut + 7]):
+            trace = tmp_path / f"cut{cut}{len(torn)}.jsonl"
+            trace.write_bytes(data[:cut] + torn)
+            names = [r.event.name for r in read_trace(trace)]
+            world = World()
+            world.bumps = bumps_before(trace)
+            result = resume(trace, lambda run, world=world: make(world, run, whole[2]))
+            assert result.status == "completed", (cut, result.error)
+            assert world.bumps == ["a", "b"], cut
+            assert recorded(trace).end.answer == result.answer
+            assert sum(isinstance(r.event, RunEnded) for r in read_trace(trace)) == 1
+            assert replay(trace).difference == "" or "tool_start" in names[-1:]
+
+
+def bumps_before(trace):
+    """What had really happened when the run was killed: every bump that was started took effect."""
+    return [r.event.arguments["name"] for r in read_trace(trace) if r.event.name == "tool_start" and r.event.tool == "bump"]
+
+
+def test_the_model_is_told_that_the_outcome_of_an_interrupted_side_effect_is_unknown(reply, whole, tmp_path):
+    events = read_trace(whole[1])
+    at = next(i for i, r in enumerate(events) if r.event.name == "tool_start" and r.event.tool == "bump")
+    trace = tmp_path / "cut.jsonl"
+    trace.write_bytes(b"".join(whole[1].read_bytes().splitlines(keepends=True)[: at + 1]))
+    world = World()
+    result = resume(trace, lambda run: make(world, run, whole[2]))
+    unknown = [s for s in result.steps if s.observation and s.observation.error == "outcome_unknown"]
+    assert [s.decision.call.arguments for s in unknown] == [{"name": "a"}]
+    assert world.bumps == ["b"]
+    assert [c.arguments["name"] for c in result.side_effects] == ["a", "b"]
+
+
+def test_a_run_that_lost_its_endpoint_or_was_cancelled_can_go_on(reply, tmp_path):
+    world, trace = World(), tmp_path / "t.jsonl"
+    first = world.agent([reply("bump", {"name": "a"}), EndpointError("connection", "gone")], trace=trace).run("q")
+    assert first.stop_reason == "endpoint_error"
+    result = resume(trace, lambda run: world.agent([reply(answer="done")]))
+    assert (result.answer, world.bumps, len(result.steps)) == ("done", ["a"], 2)
+    assert [r.event.name for r in read_trace(trace)][-5:] == ["run_end", "resume", "completion", "decision", "run_end"]
+    assert recorded(trace).end.status == "completed" and replay(trace).same
+
+
+def test_what_was_used_before_the_crash_stays_used(reply, whole, tmp_path):
+    trace = tmp_path / "cut.jsonl"
+    trace.write_bytes(whole[1].read_bytes()[: cut_points(whole[1])[8]])
+    world = World()
+    world.bumps = bumps_before(trace)
+    steps = len(replies(recorded(trace)))
+    result = resume(trace, lambda run: world.agent([], limits=Limits(max_steps=steps)))
+    assert (result.stop_reason, len(result.steps)) == ("max_steps", steps)
+    assert result.usage == sum((r.event.usage for r in read_trace(trace) if r.event.name == "completion"), start=type(result.usage)())
+
+
+def test_an_ended_run_a_foreign_file_and_another_agent_are_refused(reply, whole, tmp_path):
+    with pytest.raises(TraceError, match="has ended"):
+        resume(whole[1], lambda run: pytest.fail("no agent is needed"))
+    (tmp_path / "x").write_text('{"event": "note", "time": 1, "step": 1, "slug": "s", "message": "m"}\n')
+    with pytest.raises(TraceError, match="does not begin with run_start"):
+        recorded(tmp_path / "x")
+    trace = tmp_path / "cut.jsonl"
+    trace.write_bytes(whole[1].read_bytes()[: cut_points(whole[1])[-2]])
+    with pytest.raises(TraceError, match="does not fit this agent"):
+        resume(trace, lambda run: Agent(ScriptedEndpoint([]), []))
+
+
+def test_every_trace_begins_once_and_ends_once(whole):
+    kinds = [type(r.event) for r in read_trace(whole[1])]
+    assert (kinds[0], kinds[-1], kinds.count(RunStarted), kinds.count(RunEnded)) == (RunStarted, RunEnded, 1, 1)
+
+
+REPLIES = st.one_of(
+    st.sampled_from([
+        '{"thought": "t", "action": "look", "action_input": {"name": "a"}, "final_answer": null}',
+        '{"thought": "t", "action": "look", "action_input": {"name": "missing"}, "final_answer": null}',
+        '{"thought": "t", "action": "look", "action_input": {"nam": "a"}, "final_answer": null}',
+        '{"thought": "t", "action": "bump", "action_input": {"name": "b"}, "final_answer": null}',
+        '{"thought": "t", "action": "nothing_like_it", "action_input": {}, "final_answer": null}',
+        '{"thought": "t", "action": "none", "action_input": {}, "final_answer": "I cannot confirm it."}',
+        "rubbish", "", '{"thought": "cut',
+    ]),
+    st.text(max_size=30),
+)  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(REPLIES, st.sampled_from(["stop", "length", "unknown"])), max_size=14), st.integers(1, 9), st.booleans())
+def test_any_model_ends_within_its_limits_with_one_end_and_a_trace_that_replays(tmp_path_factory, said, steps, required):
+    trace = tmp_path_factory.mktemp("t") / "t.jsonl"
+    limits = Limits(max_steps=steps, max_tokens=6000)
+    result = World().agent([Completion(text, reason) for text, reason in said], limits=limits, require_tool=required, trace=trace).run("q")
+    assert len(result.steps) <= steps and result.usage.total_tokens <= 6000
+    assert [isinstance(r.event, RunEnded) for r in read_trace(trace)].count(True) == 1
+    got = replay(trace)
+    assert (got.difference, got.prompt_difference) == ("", "")
+
+
+def test_a_conversation_remembers_questions_and_answers_only(reply):
+    world = World()
+    agent = world.agent([reply("look", {"name": "a"}), reply(answer="0."), "no", "no", "no", reply(answer="Yes.")])
+    talk = Conversation(agent)
+    assert talk.ask("How often a?").answer == "0."
+    assert talk.ask("Rubbish?").answer is None
+    assert [m.content for m in talk.history] == ["How often a?", reply(answer="0.")]
+    assert talk.ask("Sure?").answer == "Yes."
+    assert [m.content for m in agent.setup.endpoint.requests[-1][0][-3:]] == ["How often a?", reply(answer="0."), "Sure?"]
+    talk.reset()
+    assert talk.history == ()
