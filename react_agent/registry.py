@@ -4,6 +4,7 @@ prepare finds the tool, checks the arguments and asks for approval; execute runs
 finalize makes the observation. An unknown tool, bad arguments, a refusal and a crash all end as an Observation.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -11,15 +12,18 @@ from react_agent.errors import ConfigError, ToolError
 from react_agent.registry_approval import Approval, ApprovalRequest, Approve, Gate
 from react_agent.registry_arguments import ArgumentChecker
 from react_agent.registry_execution import Execution, attempt, attempt_within
-from react_agent.registry_mistakes import near, quoted
+from react_agent.registry_mistakes import near, quoted, signature
 from react_agent.registry_observation import DEFAULT_MAX, checked_maximum, failed, succeeded
 from react_agent.registry_plain import plain
 from react_agent.registry_tool import Tool, tool
 from react_agent.types import Observation, ToolCall
 
 __all__ = [
-    "Approval", "ApprovalRequest", "Approve", "Execution", "Gate", "Outcome", "Prepared", "Tool", "ToolRegistry", "tool",
+    "Approval", "ApprovalRequest", "Approve", "Execution", "Gate", "Outcome", "Prepared", "Tool", "ToolRegistry", "signature", "tool",
 ]  # fmt: skip
+
+_NAME = re.compile(r"\w[\w.-]{0,63}")
+_TAKEN = frozenset({"none", "null", "final_answer"})  # what a reply says when it calls no tool
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,7 @@ class ToolRegistry:
         self.max_observation = checked_maximum(max_observation)
         self._tools: dict[str, Tool] = {}
         for each in tools:
+            _refuse_tool(each)
             if each.name in self._tools:
                 raise ConfigError(f"two tools are named {each.name!r}; give one of them another name")
             self._tools[each.name] = each
@@ -108,6 +113,14 @@ class ToolRegistry:
         meant = near(name, self._tools)
         hint = (f"did you mean {meant!r}? " if meant else "") + f"tools: {', '.join(self._tools) or 'none'}"
         raise ToolError("unknown_tool", f"there is no tool named {quoted(name)}", hint)
+
+
+def _refuse_tool(tool: Tool) -> None:
+    """ConfigError for a tool that a model could not call, or that could never end in time."""
+    if not _NAME.fullmatch(tool.name) or tool.name.lower() in _TAKEN:
+        raise ConfigError(f"a tool cannot be named {tool.name!r}; use letters, digits, _, - and . (up to 64), and no word like none")
+    if tool.timeout_s is not None and not tool.timeout_s > 0:
+        raise ConfigError(f"the timeout_s of tool {tool.name!r} must be above 0 (or None for no limit), not {tool.timeout_s}")
 
 
 def _timeout(tool: Tool) -> ToolError:

@@ -15,7 +15,7 @@ from react_agent.registry_coercion import Coercer
 from react_agent.registry_keywords import matches, may_explode, texts_of, unique
 from react_agent.registry_mistakes import Mistake, first_mistake
 
-MAX_CHARACTERS, MAX_VALUES, MAX_DEPTH, MAX_INTEGER_BITS = 2_000_000, 20_000, 50, 13_000
+MAX_CHARACTERS, MAX_VALUES, MAX_NAME, MAX_DEPTH, MAX_INTEGER_BITS = 2_000_000, 5_000, 200, 50, 13_000
 _MANY = 50  # errors that are looked at to find the first one
 
 
@@ -79,6 +79,8 @@ class _Copy:
     def key(self, key: Any) -> str:
         if not isinstance(key, str):
             raise _unfit(f"the name {key!r:.60} is not text", "write names in double quotes")
+        if len(key) > MAX_NAME:
+            raise _unfit(f"the name {key[:40]!r}… has {len(key):,} characters", f"names have at most {MAX_NAME}")
         self.count(key)
         return key
 

@@ -36,6 +36,8 @@ class Coercer:
         for branches in (schema.get("anyOf"), schema.get("oneOf")):
             if branches:
                 return self._one_branch(value, branches, path)
+        for part in schema.get("allOf", ()):
+            value = self.coerce(value, part, path)
         read = self._read(value, _allowed(schema))
         if read is not value:
             self.notes.append(f"{path or 'arguments'}: {_shown(value)} -> {_shown(read)}")

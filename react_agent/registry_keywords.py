@@ -19,8 +19,8 @@ def may_explode(pattern: str) -> bool:
     return _REPEATED_GROUP.search(pattern) is not None
 
 
-def matches(pattern: str, text: str) -> bool | None:
-    """Whether the pattern is found in the text; None when that cannot be told in a second.
+def matches(pattern: str, text: str, seconds: float = PATTERN_SECONDS) -> bool | None:
+    """Whether the pattern is found in the text; None when that cannot be told in so many seconds.
 
     Python's `re` tries every way to split a text between its quantifiers and holds the interpreter while it does; neither a thread
     nor a signal stops it. What could take long runs in a child process, which can be killed.
@@ -32,7 +32,7 @@ def matches(pattern: str, text: str) -> bool | None:
     try:
         child = subprocess.run(
             [sys.executable, "-I", "-S", "-c", _CHILD],
-            input=json.dumps([pattern, text]).encode(), timeout=PATTERN_SECONDS, capture_output=True, check=False,
+            input=json.dumps([pattern, text]).encode(), timeout=seconds, capture_output=True, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         return None

@@ -7,37 +7,50 @@ from typing import Any
 from react_agent.registry_neutral import neutral
 
 MAX_ECHO = 200
-_QUOTED = re.compile(r"""(['"])(?:file://)?(?:/|[A-Za-z]:[\\/]|\\\\)(?:(?!\1).)*?([^/\\'"]+)[/\\]*\1""")
-_POSIX = re.compile(r"""(?<![\w/:.~-])(?:file://)?(?:/[^\s/'"`:,;()<>|]+)+/([^\s/'"`:,;()<>|]+)/?""")
-_WINDOWS = re.compile(r"""(?<!\w)(?:[A-Za-z]:|\\\\)[\\/]+(?:[^\s\\/'"`:,;()<>|]+[\\/]+)*([^\s\\/'"`:,;()<>|]+)""")
+_LOOKED_AT = 4_000  # characters of an error text; what comes behind would not be shown anyway
+_CONTROL = re.compile("[\x00-\x1f]")
+_ROOT = r"(?:file://)?(?:/|[A-Za-z]:[\\/]|\\\\)"
+_NAME = r"""[^\s\\/'"`:,;()<>|]+"""
+_QUOTED = re.compile(rf"""(['"])({_ROOT}[^'"\n]+)\1""")  # 'C:\Users\Some One\file', as in the text of an OSError
+_POSIX = re.compile(rf"(?<![\w/:.~-])(?:file://)?(?:/{_NAME})+/({_NAME})/?")
+_WINDOWS = re.compile(rf"(?<!\w)(?:[A-Za-z]:[\\/]+|\\\\+)(?:{_NAME}[\\/]+)*({_NAME})")
 
 
 def one_line(text: str, most: int, arguments: Any = None) -> str:
     """The text for a model, at most so many characters; of a longer text in arguments at most MAX_ECHO characters stay."""
-    line = " ".join(text[: 20 * most].split())
-    line = _WINDOWS.sub(r"\1", _POSIX.sub(r"\1", _QUOTED.sub(r"\1\2\1", line)))
+    line = without_paths(" ".join(text[:_LOOKED_AT].split()))
     for written in _long_texts(arguments):
         line = _without_echo(line, written)
-    line = neutral(line)
+    line = neutral(_CONTROL.sub("\ufffd", line))
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
+def without_paths(text: str) -> str:
+    """The text with the last part of each absolute path in its place; addresses on the web stay."""
+    text = _QUOTED.sub(lambda found: f"{found[1]}{_last_part(found[2])}{found[1]}", text)
+    return _WINDOWS.sub(r"\1", _POSIX.sub(r"\1", text))
+
+
+def _last_part(path: str) -> str:
+    return re.split(r"[\\/]+", path.rstrip("\\/"))[-1]
+
+
 def _without_echo(line: str, written: str) -> str:
-    """The line with every run of more than MAX_ECHO characters that the model wrote cut down."""
+    """The line with every run of more than MAX_ECHO characters that the model wrote cut down to half of it."""
     at = 0
     while at + MAX_ECHO < len(line):
-        if line[at : at + MAX_ECHO + 1] not in written:
-            at += 1
-            continue
         end = at + MAX_ECHO + 1
-        while end < len(line) and line[at : end + 1] in written:
-            end += 1
-        line = f"{line[: at + MAX_ECHO // 2]}…{line[end:]}"
-        at += MAX_ECHO // 2
+        if line[at:end] in written:
+            while end < len(line) and line[at : end + 1] in written:
+                end += 1
+            line = f"{line[: at + MAX_ECHO // 2]}…{line[end:]}"
+            at += MAX_ECHO // 2
+        at += 1
     return line
 
 
 def _long_texts(arguments: Any) -> Iterator[str]:
+    """Every text in the arguments that is longer than MAX_ECHO, on one line as in an error text."""
     if isinstance(arguments, str) and len(arguments) > MAX_ECHO:
         yield " ".join(arguments.split())
     elif isinstance(arguments, dict):

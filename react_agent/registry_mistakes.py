@@ -33,7 +33,9 @@ def first_mistake(mistakes: Iterable[Mistake]) -> ToolError:
     """ToolError("bad_arguments") for the outermost error; of several there a missing name comes first, then one too many, then a type."""
     mistake = _innermost(min(mistakes, key=_order))
     message, hint = _SENTENCES.get(mistake.keyword, _other)(mistake)
-    return ToolError("bad_arguments", f"{_where(mistake)}: {message}", "; ".join(part for part in (hint, _wanted(mistake)) if part))
+    wanted = _wanted(mistake)
+    between = "" if not (hint and wanted) else " " if hint.endswith("?") else "; "
+    return ToolError("bad_arguments", f"{_where(mistake)}: {message}", hint + between + wanted)
 
 
 def near(word: str, known: Iterable[str]) -> str | None:
@@ -85,10 +87,11 @@ def _innermost(mistake: Mistake) -> Mistake:
 
 
 def _where(mistake: Mistake) -> str:
+    """The JSON path of the place, of a very long one the end."""
     path = "$"
     for part in mistake.path:
-        path += f"[{part}]" if isinstance(part, int) else f".{part[:_SHOWN]}" if part.isidentifier() else f"[{quoted(part)}]"
-    return path
+        path += f"[{part}]" if isinstance(part, int) else f".{part}" if part.isidentifier() else f"[{quoted(part)}]"
+    return path if len(path) <= 2 * _SHOWN else f"…{path[1 - 2 * _SHOWN :]}"
 
 
 def _missing(mistake: Mistake) -> tuple[str, str]:
@@ -127,8 +130,17 @@ def _choice(mistake: Mistake) -> tuple[str, str]:
 
 
 def _branches(mistake: Mistake) -> tuple[str, str]:
+    if not mistake.inner:  # oneOf, and more than one branch accepts it
+        return _other(mistake)
     kinds = " or ".join(kind_of(branch) for branch in mistake.wanted)
     return f"{quoted(mistake.value)} is not {kinds}", f"write {kinds}"
+
+
+def _length(mistake: Mistake) -> tuple[str, str]:
+    """minLength, maxItems and their kin, which jsonschema reports without the numbers."""
+    unit = {"L": "characters", "I": "items", "P": "entries"}[mistake.keyword[3]]
+    bound = "at least" if mistake.keyword.startswith("min") else "at most"
+    return f"{quoted(mistake.value)} has {len(mistake.value):,} {unit}, {bound} {mistake.wanted:,} wanted", ""
 
 
 def _other(mistake: Mistake) -> tuple[str, str]:
@@ -145,10 +157,11 @@ def _wanted(mistake: Mistake) -> str:
         known = signature(mistake.schema)
         return f"arguments: {known}" if known else "it takes no arguments"
     words = mistake.schema.get("description", "")
-    return f"{_where(mistake).removeprefix('$.')} is: {words}" if words else ""
+    return f"{_where(mistake).removeprefix('$.')}: {words}" if words else ""
 
 
 _SENTENCES = {
     "required": _missing, "additionalProperties": _unexpected, "type": _type, "enum": _choice, "const": _choice,
-    "anyOf": _branches, "oneOf": _branches,
+    "anyOf": _branches, "oneOf": _branches, "minLength": _length, "maxLength": _length, "minItems": _length, "maxItems": _length,
+    "minProperties": _length, "maxProperties": _length,
 }  # fmt: skip

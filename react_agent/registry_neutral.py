@@ -1,40 +1,38 @@
 """Text from tools, made harmless: what a chat template would take for one of its own marks is broken up by one space.
 
-The space goes after the first character of the mark, `<|im_start|>` -> `< |im_start| >`, `[INST]` -> `[ INST]`, so that a person and
-a model still read the same words, while no tokenizer finds its special token. Other text stays as it is: `a <b> c`, `[1]`, `<div>`.
+The space goes behind the first character of the mark: `<|im_start|>` -> `< |im_start| >`, `[INST]` -> `[ INST]`, `</think>` ->
+`< /think>`. A person and a model still read the same words, and no tokenizer finds its special token. What is no mark of a
+public template stays as it is: `a <b> c`, `x[1]`, `<div>`, `usage: copy <file> [args]`.
 """
 
 import re
 
-# The words that chat templates of public models put between < > (also </ >) or [ ] (also [/ ]), beside everything with a bar.
+# Between < > (also </ >) or [ ] (also [/ ]); everything that holds a bar is found by the bar.
+_ANGLE_ANY_CASE = "s|unk|bos|eos|pad|think|thinking|thought|reasoning|reflection|bos_token|eos_token|eop|sop|eot|eod|eoh|eoa|eom|bot"
 _ANGLE = (
-    "s|unk|pad|bos|eos|mask|sep|cls|bos_token|eos_token|bot|eot|eod|sop|eop|eoh|eoa|eom|eos_id|start|end|sys"
-    "|think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis|commentary"
-    "|start_of_turn|end_of_turn|start_of_image|end_of_image|start_of_audio|end_of_audio|image_soft_token|turn|channel"
-    "|tool_call|tool_calls|tool_response|tool_responses|tool_result|tool_results|tool_output|tool_use|tool|tools"
-    "|function_call|function_calls|function_results|function_response|functions|invoke|available_tools|system|user|assistant|human|model"
-    "|fim_prefix|fim_middle|fim_suffix|fim_pad|fim-prefix|fim-middle|fim-suffix|file_sep|filename|reponame|repo_name|gh_stars|endoftext"
-    "|sentinel|special_\\d+|reserved_\\d+|extra_id_\\d+|unused\\d+|unused_token_\\d+|0x[0-9a-f]{2}|seed:\\w+"
+    "mask|cls|sep|start_of_turn|end_of_turn|start_of_image|end_of_image|start_of_audio|end_of_audio|image_soft_token|end_of_utterance"
+    "|tools?|tool_calls?|tool_responses?|tool_results?|tool_outputs?|function_calls?|function_results?|available_tools|image|__media__"
+    "|fim[_-](?:prefix|middle|suffix|pad)|file_sep|repo_name|reponame|gh_stars|endoftext|SPECIAL_\\d+|reserved_\\d+|extra_id_\\d+"
+    "|unused\\d+|TOKENS_UNUSED_\\d+|seed:\\w+"
 )
+_SQUARE_ANY_CASE = "inst|sys|gmask|smask"
 _SQUARE = (
-    "inst|sys|system_prompt|available_tools|tool_calls|tool_results|tool_content|args|call_id|think|prefix|middle|suffix|img|img_break|img_end"
-    "|audio|begin_audio|transcribe|gmask|smask|mask|cls|sep|pad|unk|bos|eos|model_settings|unused_token_\\d+|control_\\d+|reference_doc_\\d+"
+    "SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|MODEL_SETTINGS|ARGS|CALL_ID|THINK|PREFIX|MIDDLE|SUFFIX|IMG|IMG_BREAK"
+    "|IMG_END|AUDIO|BEGIN_AUDIO|TRANSCRIBE|MASK|CLS|SEP|PAD|UNK|BOS|EOS|UNUSED_TOKEN_\\d+|control_\\d+"
 )
-_BAR = "[|\uff5c\u2502\u00a6]"
-_OPENS, _CLOSES = "<\uff1c", ">\uff1e"
+_OPEN, _CLOSE, _BAR = "[<\uff1c]", "[>\uff1e]", "[|\uff5c]"  # with their full-width forms
 _MARK = re.compile(
-    f"[{_OPENS}](?={_BAR})"  # <|im_start|>, and with full-width signs
-    f"|{_BAR}(?=[{_CLOSES}])"  # |>
-    f"|[{_OPENS}](?=/?(?:{_ANGLE})[{_CLOSES}])"  # <s>, </think>, <end_of_turn>
-    f"|[{_OPENS}](?=[{_OPENS}]/?sys)"  # <<SYS>>
-    f"|\\[(?=/?(?:{_SQUARE})\\])"  # [INST], [/TOOL_RESULTS]
-    "|\\[(?=\\|)|\\|(?=\\])"  # [|system|]
-    "|\\](?=[~!][~!b])",  # ]~b]
-    re.IGNORECASE,
+    f"{_OPEN}(?={_BAR})"  # <|im_start|> at its beginning
+    f"|{_BAR}(?={_CLOSE})"  # and at its end
+    f"|{_OPEN}(?=/?(?:(?i:{_ANGLE_ANY_CASE})|{_ANGLE}){_CLOSE})"  # <s>, </think>, <end_of_turn>
+    f"|{_OPEN}(?={_OPEN}/?(?i:sys){_CLOSE})"  # <<SYS>>
+    f"|\\[(?=/?(?:(?i:{_SQUARE_ANY_CASE})|{_SQUARE})\\])"  # [INST], [/TOOL_RESULTS]
+    "|\\[(?=\\|\\w)|(?<=\\w)\\|(?=\\])"  # [|system|]
+    "|\\](?=~!?b[\\[\\]])|\\[(?=e~\\[)"  # ]~b], ]~!b[, [e~[
 )
-_UNPRINTABLE = re.compile("[\ud800-\udfff\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e0fff]")
+_UNSEEN = re.compile("[\ud800-\udfff]|[\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069]|[\U000e0000-\U000e007f]+")
 
 
 def neutral(text: str) -> str:
     """The text with template marks broken up, and U+FFFD for what no reader sees: lone surrogates, C1, bidi and tag characters."""
-    return _MARK.sub(r"\g<0> ", _UNPRINTABLE.sub("\ufffd", text))
+    return _MARK.sub(r"\g<0> ", _UNSEEN.sub("\ufffd", text))

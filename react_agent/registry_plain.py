@@ -9,14 +9,16 @@ import math
 import pathlib
 import re
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
 from react_agent.errors import ToolError
+from react_agent.registry_masking import without_paths
 from react_agent.registry_neutral import neutral
 
 MAX_DEPTH = 50
 MAX_INTEGER_BITS = 13_000  # Python refuses to print integers of more than 4,300 digits
+_WORDLESS = (object.__str__, object.__repr__)
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 
 
@@ -167,11 +169,12 @@ _SCALARS: tuple[tuple[Any, _Show], ...] = (
 
 def _described(value: Any) -> str:
     """Anything else, in its own words when it has some."""
+    kind = type(value)
     if inspect.isroutine(value) or isinstance(value, type):
         return f"<{getattr(value, '__name__', 'function')}>"
-    if isinstance(value, Iterable) and type(value).__str__ is object.__str__:
-        return f"<{type(value).__name__}>"
-    return _ADDRESS.sub("", str(value))
+    if (kind.__str__, kind.__repr__) == _WORDLESS:
+        return f"<{kind.__name__}>"
+    return without_paths(_ADDRESS.sub("", str(value)))
 
 
 def _order(value: Any) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 import dataclasses
 import enum
 import inspect
+import math
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from react_agent.errors import ConfigError, ToolError
-from react_agent.registry_docstring import read_docstring
 
 Adapt = Callable[[Any], Any]
 SUPPORTED = "int, float, bool, str, Literal, Enum, list[...], dict[str, ...], TypedDict, dataclass, unions of them, Optional, Annotated"
@@ -24,38 +24,6 @@ class Kind:
 
     schema: dict[str, Any]
     adapt: Adapt | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Described:
-    """A function, described for a model."""
-
-    name: str
-    description: str
-    parameters: Mapping[str, Any]
-    adapt: Callable[[Mapping[str, Any]], dict[str, Any]] | None
-
-
-def describe_function(function: Callable[..., Any], parameters: Mapping[str, Any] | None = None) -> Described:
-    """Name, description and argument schema of a function; with parameters given, that schema instead of the hints'. Raises ConfigError."""
-    name = getattr(function, "__name__", type(function).__name__)
-    _refuse_kinds(function, name)
-    signature = inspect.signature(function)
-    description, words = read_docstring(inspect.getdoc(function) or "")
-    description = description or name.replace("_", " ").strip()
-    if parameters is not None:
-        _refuse_mismatch(signature, parameters, name)
-        return Described(name, description, parameters, None)
-    kinds, required = {}, []
-    for parameter in signature.parameters.values():
-        where = f"{name}(), parameter {parameter.name!r}"
-        _refuse_parameter(parameter, where)
-        kind = describe(_resolve(function, parameter, where), where)
-        kinds[parameter.name] = _completed(kind, parameter.default, words.get(parameter.name, ""))
-        if parameter.default is parameter.empty:
-            required.append(parameter.name)
-    whole = _object(kinds, required)
-    return Described(name, description, whole.schema, whole.adapt)
 
 
 def describe(hint: Any, where: str, inside: tuple[Any, ...] = ()) -> Kind:
@@ -160,11 +128,11 @@ def _record(cls: type, where: str, inside: tuple[Any, ...]) -> Kind:
     kinds = {}
     for name in names:
         kind = describe(hints[name], f"{where}, field {name!r}", (*inside, cls))
-        kinds[name] = _completed(kind, defaults.get(name, inspect.Parameter.empty), "")
+        kinds[name] = completed(kind, defaults.get(name, inspect.Parameter.empty), "")
     if typing.is_typeddict(cls):
         required: frozenset[str] = getattr(cls, "__required_keys__", frozenset())
-        return _object(kinds, [name for name in names if name in required])
-    whole = _object(kinds, [name for name in names if defaults[name] is inspect.Parameter.empty])
+        return object_kind(kinds, [name for name in names if name in required])
+    whole = object_kind(kinds, [name for name in names if defaults[name] is inspect.Parameter.empty])
     return Kind(whole.schema, _maker(cls, whole.adapt))
 
 
@@ -183,10 +151,11 @@ def _maker(cls: type, adapt: Adapt | None) -> Adapt:
 def _default(field: "dataclasses.Field[Any]") -> Any:
     if field.default is not dataclasses.MISSING:
         return field.default
-    return inspect.Parameter.empty if field.default_factory is dataclasses.MISSING else None
+    return inspect.Parameter.empty if field.default_factory is dataclasses.MISSING else field.default_factory
 
 
-def _object(kinds: Mapping[str, Kind], required: list[str]) -> Kind:
+def object_kind(kinds: Mapping[str, Kind], required: list[str]) -> Kind:
+    """An object with these properties and no others."""
     schema = {"type": "object", "properties": {name: kind.schema for name, kind in kinds.items()}, "required": required,
               "additionalProperties": False}  # fmt: skip
     adapts = {name: kind.adapt for name, kind in kinds.items() if kind.adapt}
@@ -197,52 +166,23 @@ def _object(kinds: Mapping[str, Kind], required: list[str]) -> Kind:
     return Kind(schema, adapt if adapts else None)
 
 
-def _completed(kind: Kind, default: Any, words: str) -> Kind:
-    """The kind with the description from the docstring, unless it has its own, and the default value."""
-    extra: dict[str, Any] = {"description": words} if words and "description" not in kind.schema else {}
+def completed(kind: Kind, default: Any, words: str) -> Kind:
+    """The kind with the description from the docstring, unless it has its own, and the default value; null too where None is that."""
+    schema = dict(kind.schema)
+    words = schema.pop("description", words)
+    if default is None and not _takes_null(schema):
+        schema = _union([Kind(schema), Kind({"type": "null"})], "").schema
     value = default.value if isinstance(default, enum.Enum) else default
-    if isinstance(value, (str, int, float)):
-        extra["default"] = value
-    return Kind({**kind.schema, **extra}, kind.adapt)
+    if words:
+        schema["description"] = words
+    if isinstance(value, (str, int)) or (isinstance(value, float) and math.isfinite(value)):
+        schema["default"] = value
+    return Kind(schema, kind.adapt)
 
 
-def _resolve(function: Callable[..., Any], parameter: inspect.Parameter, where: str) -> Any:
-    """The parameter's hint, with string annotations resolved where the function was written."""
-    if parameter.annotation is parameter.empty:
-        hint = "; make a tool of a method from its instance: tool(thing.method)" if parameter.name == "self" else ""
-        raise ConfigError(f"{where} has no type hint{hint}")
-    holder = types.SimpleNamespace(__annotations__={parameter.name: parameter.annotation})
-    try:
-        names = getattr(inspect.unwrap(function), "__globals__", {})
-        return typing.get_type_hints(holder, globalns=names, include_extras=True)[parameter.name]
-    except (NameError, TypeError, SyntaxError, AttributeError) as error:
-        raise ConfigError(f"{where}: the hint {parameter.annotation!r} cannot be resolved: {error}") from error
-
-
-def _refuse_kinds(function: Callable[..., Any], name: str) -> None:
-    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
-        raise ConfigError(f"{name}() is async; a tool is a plain function (call asyncio.run() inside it)")
-    if inspect.isgeneratorfunction(function):
-        raise ConfigError(f"{name}() is a generator; a tool returns its whole result (a list)")
-    if isinstance(function, type) or not callable(function):
-        raise ConfigError(f"{name} is not a function; a tool is made from a function or a bound method")
-
-
-def _refuse_parameter(parameter: inspect.Parameter, where: str) -> None:
-    if parameter.kind is parameter.VAR_POSITIONAL or parameter.kind is parameter.VAR_KEYWORD:
-        stars = "*" if parameter.kind is parameter.VAR_POSITIONAL else "**"
-        raise ConfigError(f"{where}: {stars}{parameter.name} cannot be described to a model; name each parameter, or give parameters=")
-    if parameter.kind is parameter.POSITIONAL_ONLY:
-        raise ConfigError(f"{where} is positional-only; a model passes arguments by name")
-
-
-def _refuse_mismatch(signature: inspect.Signature, parameters: Mapping[str, Any], name: str) -> None:
-    """An explicit schema must fit the function: each name that it lists is accepted, each that the function needs is required."""
-    try:
-        signature.bind(**dict.fromkeys(parameters.get("properties", {})))
-        signature.bind(**dict.fromkeys(parameters.get("required", ())))
-    except TypeError as error:
-        raise ConfigError(f"{name}() does not fit its parameters=: {error}") from error
+def _takes_null(schema: Mapping[str, Any]) -> bool:
+    types = schema.get("type", ())
+    return not schema or types == "null" or "null" in types or any(map(_takes_null, schema.get("anyOf", ())))
 
 
 def _name(hint: Any) -> str:

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import Any, TypedDict, Unpack, overload
 
-from react_agent.registry_schema import describe_function
+from react_agent.errors import ConfigError
+from react_agent.registry_function import describe_function
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +42,25 @@ class Tool:
         return dict(arguments) if self.adapt is None else self.adapt(arguments)
 
 
+class _Options(TypedDict, total=False):
+    """The keywords of @tool, for type checkers."""
+
+    name: str | None
+    description: str | None
+    parameters: Mapping[str, Any] | None
+    read_only: bool
+    untrusted_output: bool
+    volatile: bool
+    timeout_s: float | None
+    preview: Callable[..., str] | None
+
+
 @overload
-def tool(function: Callable[..., Any], /) -> Tool: ...
+def tool(function: Callable[..., Any], **options: Unpack[_Options]) -> Tool: ...
 @overload
+def tool(function: None = None, **options: Unpack[_Options]) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(
-    *, name: str | None = None, description: str | None = None, parameters: Mapping[str, Any] | None = None, read_only: bool = False,
-    untrusted_output: bool = False, volatile: bool = False, timeout_s: float | None = None, preview: Callable[..., str] | None = None,
-) -> Callable[[Callable[..., Any]], Tool]: ...  # fmt: skip
-def tool(
-    function: Callable[..., Any] | None = None, /, *, name: str | None = None, description: str | None = None,
+    function: Callable[..., Any] | None = None, *, name: str | None = None, description: str | None = None,
     parameters: Mapping[str, Any] | None = None, read_only: bool = False, untrusted_output: bool = False, volatile: bool = False,
     timeout_s: float | None = None, preview: Callable[..., str] | None = None,
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:  # fmt: skip
@@ -60,6 +71,8 @@ def tool(
     """
 
     def make(function: Callable[..., Any]) -> Tool:
+        if isinstance(function, Tool):
+            raise ConfigError(f"{function.name} is a Tool already; use dataclasses.replace(...) to change it")
         described = describe_function(function, parameters)
         return Tool(
             name=name or described.name,
