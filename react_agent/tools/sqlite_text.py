@@ -1,0 +1,124 @@
+"""What can be read off the text of a statement: its words, the tables it names, what it compares. For messages; no guard rests on it."""
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["space", "text", "name", "word", "number", "sign"]
+
+TOKEN = re.compile(
+    r"""(?P<space>\s+|--[^\n]*|/\*.*?(?:\*/|\Z))
+    |(?P<text>'[^']*+(?:''[^']*+)*+(?:'|\Z))
+    |(?P<name>"[^"]*+(?:""[^"]*+)*+(?:"|\Z)|`[^`]*+(?:``[^`]*+)*+(?:`|\Z)|\[[^\]]*(?:\]|\Z))
+    |(?P<word>[^\W\d]\w*)
+    |(?P<number>\d\w*(?:\.\w*)?)
+    |(?P<sign>->>|->|\|\||<>|<=|>=|!=|==|.)""",
+    re.S | re.X,
+)
+COMPARES = frozenset(["=", "==", "is", "like", "<>", "!=", "<", ">", "<=", ">=", "glob", "match", "||"])
+CLAUSES = frozenset(
+    ["where", "on", "using", "join", "inner", "left", "right", "full", "cross", "natural", "group", "order", "limit", "union", "as", "set"]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    kind: Kind
+    text: str
+    start: int
+
+    @property
+    def value(self) -> str:
+        """The name or text without its quotes, a word in lower case."""
+        if self.kind in ("text", "name"):
+            mark = self.text[0]
+            return self.text[1:].removesuffix("]" if mark == "[" else mark).replace(mark * 2, mark)
+        return self.text.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`column = 'text'` in a statement; table: the table or alias before the column, or empty; sign: =, IS or LIKE."""
+
+    table: str
+    column: str
+    sign: str
+    text: str
+
+
+def tokens(sql: str) -> list[Token]:
+    """All but white space and comments."""
+    return [
+        Token(match.lastgroup, match.group(), match.start())  # type: ignore[arg-type]  # the groups are the kinds
+        for match in TOKEN.finditer(sql)
+        if match.lastgroup != "space"
+    ]
+
+
+def without_tail(sql: str, words: list[Token]) -> tuple[str, list[Token]]:
+    """The statement without the semicolons and comments that follow it, which Python would take for a second statement."""
+    words = list(words)
+    while words and words[-1].text == ";":
+        end = words.pop().start
+        sql = sql[:end]
+    return sql, words
+
+
+def main_verb(words: list[Token]) -> str:
+    """What the statement does: its first word, for WITH the first verb outside of brackets, for EXPLAIN what is explained."""
+    depth = 0
+    for number, word in enumerate(words):
+        depth += {"(": 1, ")": -1}.get(word.text, 0)
+        if word.kind != "word" or depth:
+            continue
+        if number == 0 and word.value not in ("with", "explain"):
+            return word.value
+        if word.value in ("select", "values", "insert", "replace", "update", "delete"):
+            return word.value
+        if words[0].value == "explain" and word.value not in ("explain", "query", "plan", "with"):
+            return word.value
+    return words[0].value if words else ""
+
+
+def named_tables(words: list[Token], known: Collection[str]) -> dict[str, str]:
+    """Tables that the statement names, by each name and alias that it may use for them, in lower case."""
+    spelled = {name.lower(): name for name in known}
+    found: dict[str, str] = {}
+    for place, word in enumerate(words):
+        table = spelled.get(word.value.lower())
+        if table is None or word.kind not in ("word", "name") or (place and words[place - 1].text == "."):
+            continue
+        found.setdefault(table.lower(), table)
+        after = words[place + 1 : place + 3]
+        alias = after[1] if len(after) == 2 and after[0].value == "as" else after[0] if after else None
+        if alias is not None and alias.kind in ("word", "name") and alias.value not in CLAUSES:
+            found.setdefault(alias.value.lower(), table)
+    return found
+
+
+def comparisons(words: list[Token]) -> Iterator[Comparison]:
+    """Every `column = 'text'`, also with LIKE, IS and the first text of IN (...)."""
+    for place in range(1, len(words) - 1):
+        sign, column = words[place], words[place - 1]
+        if sign.value not in ("=", "==", "is", "like", "in") or column.kind not in ("word", "name"):
+            continue
+        text = words[place + 1]
+        if sign.value == "in" and text.text == "(" and place + 2 < len(words):
+            text = words[place + 2]
+        if text.kind == "text" or (text.kind == "name" and text.text[0] == '"'):
+            table = words[place - 3].value if place >= 3 and words[place - 2].text == "." else ""
+            yield Comparison(table, column.value, sign.value if sign.value in ("is", "like") else "=", text.value)
+
+
+def quoted_operands(words: list[Token]) -> Iterator[str]:
+    """Names in double quotes that stand where a column would and not where a text to compare with would."""
+    opened: list[str] = []
+    for place, word in enumerate(words):
+        before = words[place - 1].value if place else ""
+        if word.text == "(":
+            opened.append(before)
+        elif word.text == ")" and opened:
+            opened.pop()
+        elif word.kind == "name" and word.text[0] == '"' and before not in COMPARES and not (opened and opened[-1] == "in"):
+            yield word.value
