@@ -1,0 +1,132 @@
+"""Ranks passages: by the words of the query that they hold, rare ones more than common ones, after those that hold its very text."""
+
+import heapq
+import math
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from react_agent.tools.documents_search import Mark, Search, Words, best_of
+from react_agent.tools.documents_sections import Passage, passages
+from react_agent.tools.documents_words import MEASURES, asks_amount
+from react_agent.tools.files_search import Chunk
+
+WORTH = 0.5  # of the best score: what is below that is not shown
+_FROM_HEADING = 0.6  # what a word counts that stands in the heading, the file's name or a pointer to the file only
+_POINTER = 0.5  # what a word counts in a line that only points to another document
+_TOPIC = 0.4  # what it adds when the passage is about the word: its heading or file name holds it
+_MEASURE = 0.5  # what a word like size or count counts: a document seldom says it where it gives the number
+_NUMBER = 0.5  # what it adds when an amount is asked for and a line that matches has a digit
+_ONE_LINE = 0.5  # how much a line that holds many of the words adds
+_MOST_LINES = 200_000  # that are cut into passages in one search
+_DIGIT = re.compile(r"\d")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A passage that matches. lines: its text by number in the file, with the head of the table that it begins in.
+    hits: how much each line that matches is worth."""
+
+    name: str
+    first: int
+    last: int
+    headings: tuple[str, ...]
+    lines: dict[int, str]
+    hits: dict[int, float]
+    score: float
+
+
+class Ranking:
+    """Scores the passages around the marked lines of a search."""
+
+    def __init__(self, search: Search) -> None:
+        self._search = search
+        self._asks_amount = asks_amount(search.pattern)
+        self._weights = {word: self._weight(word) for word in search.lines_with.keys() | search.words.keys()}
+        self._all = 1.0 + self._value(dict.fromkeys(search.words, 1.0))
+        self._pointed_at = self._pointers()
+
+    def best(self, most: int) -> list[Found]:
+        """The best passages, in order; equal ones in the order of the texts."""
+        found: list[Found] = []
+        left = _MOST_LINES
+        ceilings = [self._ceiling(number) for number in range(len(self._search.chunks))]
+        for number in sorted(range(len(ceilings)), key=lambda number: -ceilings[number]):
+            if ceilings[number] <= 0 or left < 0 or (found and ceilings[number] < WORTH * found[0].score):
+                break
+            left -= self._search.chunks[number].text.count("\n")
+            found = heapq.nlargest(most, [*found, *self._passages(number)], key=lambda each: each.score)
+        return found
+
+    def _passages(self, number: int) -> Iterator[Found]:
+        chunk, marks = self._search.chunks[number], self._search.marks[number]
+        lines = chunk.text.split("\n")
+        cut = passages(lines)
+        starts = [each.first for each in cut]
+        about = self._about(chunk)
+        grouped: dict[int, dict[int, Mark]] = {0: {}} if about and cut and chunk.first == 1 else {}
+        for line in sorted(marks):
+            grouped.setdefault(max(0, bisect_right(starts, line) - 1), {})[line] = marks[line]
+        for at, its in grouped.items():
+            yield self._found(chunk, lines, cut[at], its, about)
+
+    def _found(self, chunk: Chunk, lines: list[str], passage: Passage, marks: dict[int, Mark], about: Words) -> Found:
+        topic = best_of([about, self._search.words_in(" ".join(passage.headings))])
+        context = {word: _FROM_HEADING * quality for word, quality in topic.items()}
+        words = {line: self._words_of(mark, chunk) for line, mark in marks.items()}
+        worth = {line: self._value(best_of([context, its])) for line, its in words.items()}
+        number = self._asks_amount and any(_DIGIT.search(lines[line]) for line in marks)
+        score = self._value(best_of([context, *words.values()])) + _TOPIC * self._value(topic) + number * _NUMBER
+        shown = [*range(passage.first, passage.last + 1), *([] if passage.table is None else [passage.table])]
+        return Found(
+            chunk.name, chunk.first + passage.first, chunk.first + passage.last, passage.headings,
+            {chunk.first + line: lines[line] for line in shown if lines[line].strip()},
+            {chunk.first + line: worth[line] + self._bonus([mark]) for line, mark in marks.items()},
+            score + _ONE_LINE * max(worth.values(), default=0.0) + self._bonus(marks.values()),
+        )  # fmt: skip
+
+    def _ceiling(self, number: int) -> float:
+        """What no passage of a text can score above."""
+        chunk, marks = self._search.chunks[number], self._search.marks[number]
+        if not marks and chunk.first > 1:
+            return 0.0
+        words = self._value(best_of([self._about(chunk), *(mark.words for mark in marks.values())]))
+        return words * (1 + _TOPIC + _ONE_LINE) + self._bonus(marks.values()) + (_NUMBER if words else 0.0)
+
+    def _bonus(self, marks: Iterable[Mark]) -> float:
+        """What puts the text itself before a match of a regular expression, and that before the words."""
+        literal = any(mark.literal for mark in marks)
+        regular = any(mark.regular for mark in marks)
+        return literal * (3 * self._all if self._search.is_phrase else 0.3) + regular * 1.5 * self._all
+
+    def _about(self, chunk: Chunk) -> Words:
+        """What a document's name, and the lines of others that point to it, have of the query."""
+        return best_of([self._search.words_in(chunk.name), *self._pointed_at.get(_base(chunk.name), [])])
+
+    def _pointers(self) -> dict[str, list[Words]]:
+        pointed_at: dict[str, list[Words]] = defaultdict(list)
+        names = {_base(chunk.name) for chunk in self._search.chunks}
+        for chunk, marks in zip(self._search.chunks, self._search.marks, strict=True):
+            for mark in marks.values():
+                if mark.points_to in names and mark.points_to != _base(chunk.name):
+                    pointed_at[mark.points_to].append(mark.words)
+        return pointed_at
+
+    def _words_of(self, mark: Mark, chunk: Chunk) -> Words:
+        if mark.points_to in self._pointed_at and mark.points_to != _base(chunk.name):
+            return {word: _POINTER * quality for word, quality in mark.words.items()}
+        return mark.words
+
+    def _value(self, words: Words) -> float:
+        return sum(quality * self._weights[word] for word, quality in words.items())
+
+    def _weight(self, word: str) -> float:
+        """How much a word tells: the fewer lines hold it, the more."""
+        rarity = math.log(1 + self._search.lines / (1 + self._search.lines_with[word]))
+        return rarity * (_MEASURE if word in MEASURES else 1.0)
+
+
+def _base(name: str) -> str:
+    return name.rpartition("/")[2]
