@@ -1,109 +1,140 @@
 """Any server with OpenAI's /v1/chat/completions: llama.cpp, vLLM, Ollama, LM Studio, OpenRouter, Azure, a company gateway."""
 
-import json
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from react_agent.endpoints.base import PLAIN, Request
-from react_agent.endpoints.estimate import estimate_prompt, estimate_tokens
-from react_agent.endpoints.http import Exchange, HttpClient
-from react_agent.endpoints.http_reply import Delta, Reply
-from react_agent.endpoints.http_retry import Deadline
-from react_agent.endpoints.http_stream import sse_events
-from react_agent.errors import EndpointError
-from react_agent.types import Completion, FinishReason, Message, Usage
+from react_agent.endpoints.http_call import Ask
+from react_agent.endpoints.http_decode import Counts, content_text, counts, fields, string
+from react_agent.endpoints.http_endpoint import HttpEndpoint
+from react_agent.endpoints.http_reply import Delta
+from react_agent.endpoints.roles import strict_roles
+from react_agent.types import Message
 
-FINISH: Mapping[str | None, FinishReason] = {"length": "length", "stop": "stop", "content_filter": "content_filter"}
+ROUTE = "/chat/completions"
+_WINDOW_NAMES = ("max_model_len", "context_window", "context_length", "max_context_length", "loaded_context_length", "n_ctx")
 
 
-class ChatEndpoint:
-    """Talks to one model behind an OpenAI-compatible URL; base_url with or without /v1 or /v1/chat/completions."""
+class ChatEndpoint(HttpEndpoint):
+    """One model behind an OpenAI-compatible URL.
 
-    def __init__(
-        self, base_url: str, model: str = "", api_key: str | None = None, *, temperature: float | None = 0.0,
-        max_output_tokens: int = 512, stream: bool = True, timeout_s: float = 120.0, connect_timeout_s: float = 10.0,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:  # fmt: skip
-        self.model = model
-        self.max_output_tokens = max_output_tokens
-        self.context_window: int | None = None
-        self._url = chat_url(base_url)
-        self._api_key = api_key
-        self._temperature = temperature
-        self._stream = stream
-        self._timeout_s = timeout_s
-        self._clock = clock
-        self._client = HttpClient(connect_timeout_s=connect_timeout_s)
+    base_url: "http://host:port", ".../v1" or ".../v1/chat/completions"; a query such as Azure's api-version is kept. The rest is
+    as in HttpEndpoint. On a llama.cpp server the token counts of a stream that is closed early are the server's own.
+    """
 
-    def complete(self, messages: Sequence[Message], request: Request = PLAIN) -> Completion:
-        started = self._clock()
-        ends = [started + self._timeout_s] + ([request.deadline] if request.deadline is not None else [])
-        deadline = Deadline(min(ends), request.cancel, self._clock)
-        body = json.dumps(self._body(messages, request), allow_nan=False).encode()
-        headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
-        if self._api_key:
-            headers["Authorization"] = f"Bearer {self._api_key}"
-        reply = Reply(request)
-        with self._client.exchange("POST", self._url, headers, body, deadline) as exchange:
-            if exchange.status != 200:
-                raise EndpointError("server_error", f"HTTP {exchange.status}: {exchange.read()[:300]}", status=exchange.status)
-            self._read(exchange, reply)
-        finish: FinishReason = "stop" if reply.closed_early else FINISH.get(reply.finish, "unknown")
-        usage = reply.usage or Usage(estimate_prompt(messages), estimate_tokens(reply.text), estimated=True)
-        return Completion(
-            reply.text, finish, usage, "".join(reply.reasoning), reply.refusal, reply.closed_early, reply.model, self._clock() - started,
+    family = "openai"
+
+    def url_for(self, ask: Ask) -> str:
+        return self._url(ROUTE)
+
+    def body_for(self, ask: Ask) -> dict[str, Any]:
+        body: dict[str, Any] = {"model": self.model} if self.model else {}
+        body["messages"] = [{"role": message.role, "content": message.content} for message in ask.messages]
+        body["max_tokens"] = ask.cap
+        if self.temperature is not None:
+            body["temperature"] = self.temperature
+        if self.seed is not None:
+            body["seed"] = self.seed
+        if self.stop:
+            body["stop"] = list(self.stop)
+        if ask.stream:
+            body |= {"stream": True, "stream_options": {"include_usage": True}}
+            if self._may_be_llamacpp:
+                body["timings_per_token"] = True
+        return body | self.extra_body
+
+    def delta_of(self, data: Mapping[str, Any], whole: bool) -> Delta | None:
+        if not isinstance(data.get("choices"), list):
+            return None
+        choice = next((fields(choice) for choice in data["choices"]), {})
+        message = fields(choice.get("message")) or fields(choice.get("delta"))
+        text, inner_reasoning = content_text(message.get("content"))
+        reasoning = string(message.get("reasoning_content")) or string(message.get("reasoning")) or inner_reasoning
+        return Delta(
+            text or string(choice.get("text")), reasoning, string(message.get("refusal")), string(choice.get("finish_reason")) or None,
+            _counts(data), _calls(message.get("tool_calls")), string(data.get("model")), "llama.cpp" if data.get("timings") else "",
         )  # fmt: skip
 
     def count_tokens(self, messages: Sequence[Message]) -> int | None:
-        return None
+        """The exact number where the server turned out to be llama.cpp on this machine, by its template and its tokenizer."""
+        if not (self.ladder.learned.llamacpp and self.on_this_machine):
+            return None
+        sent = strict_roles(messages) if self.ladder.learned.strict_roles else messages
+        wire = [{"role": message.role, "content": message.content} for message in sent]
+        prompt = fields(self.look_up(self._root("/apply-template"), {"messages": wire})).get("prompt")
+        if not isinstance(prompt, str):
+            return None
+        counted = self.look_up(self._root("/tokenize"), {"content": prompt, "add_special": True, "parse_special": True})
+        tokens = fields(counted).get("tokens")
+        return len(tokens) if isinstance(tokens, list) else None
 
-    def describe(self) -> dict[str, Any]:
-        return {"endpoint": "openai", "url": self._url, "model": self.model}
+    def found_window(self) -> int | None:
+        if self.ladder.learned.llamacpp or (self.ladder.learned.llamacpp is None and self.on_this_machine):
+            props = fields(self.look_up(self._root("/props")))
+            window = fields(props.get("default_generation_settings")).get("n_ctx") or props.get("n_ctx")
+            if isinstance(window, int) and window > 0:
+                self.ladder.learn(llamacpp=True)
+                return window
+        return next((window for entry in self._models() if self._is_ours(entry) and (window := _window(entry))), None)
 
-    def _body(self, messages: Sequence[Message], request: Request) -> dict[str, Any]:
-        body: dict[str, Any] = {
-            "model": self.model, "messages": [{"role": m.role, "content": m.content} for m in messages],
-            "max_tokens": request.max_output_tokens or self.max_output_tokens, "stream": self._stream,
-        }  # fmt: skip
-        if self._temperature is not None:
-            body["temperature"] = self._temperature
-        if self._stream:
-            body |= {"stream_options": {"include_usage": True}, "timings_per_token": True}
-        return body
+    def model_names(self) -> list[str]:
+        return [string(entry.get("id")) for entry in self._models() if string(entry.get("id"))]
 
-    def _read(self, exchange: Exchange, reply: Reply) -> None:
-        if not self._stream:
-            reply.add(_delta(json.loads(exchange.read()), "message"))
-            return
-        for event in sse_events(exchange.chunks()):
-            if event.data.strip() == "[DONE]" or reply.add(_delta(json.loads(event.data), "delta")):
-                return
+    @property
+    def _may_be_llamacpp(self) -> bool:
+        """Its extra field for the counts is sent where it is one, and until the first reply to any server on this machine."""
+        known = self.ladder.learned.llamacpp
+        return self.on_this_machine if known is None else known
 
+    def _models(self) -> list[dict[str, Any]]:
+        listed = fields(self.look_up(self._url("/models"))).get("data")
+        return [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
 
-def chat_url(base_url: str) -> str:
-    """The URL of the chat route; a query (Azure's api-version) stays."""
-    parts = urlsplit(base_url)
-    path = parts.path.rstrip("/")
-    if not path.endswith("/chat/completions"):
-        path = (path or "/v1") + "/chat/completions"
-    return urlunsplit(parts._replace(path=path))
+    def _is_ours(self, entry: Mapping[str, Any]) -> bool:
+        return not self.model or entry.get("id") == self.model or entry.get("owned_by") == "llamacpp"
 
+    def _url(self, route: str) -> str:
+        """A route beside the chat route."""
+        parts = urlsplit(self.base_url)
+        path = parts.path.rstrip("/").removesuffix(ROUTE)
+        if not path and not parts.path.rstrip("/"):
+            path = "/v1"
+        return urlunsplit(parts._replace(path=path + route))
 
-def _delta(data: dict[str, Any], key: str) -> Delta:
-    choice = (data.get("choices") or [{}])[0]
-    message = choice.get(key) or {}
-    return Delta(
-        message.get("content") or "", message.get("reasoning_content") or message.get("reasoning") or "", message.get("refusal") or "",
-        choice.get("finish_reason"), _usage(data), data.get("model") or "",
-    )  # fmt: skip
+    def _root(self, route: str) -> str:
+        """A route of llama.cpp's own, above /v1."""
+        parts = urlsplit(self._url(""))
+        return urlunsplit(parts._replace(path=parts.path.removesuffix("/v1") + route))
 
 
-def _usage(data: dict[str, Any]) -> Usage | None:
-    if usage := data.get("usage"):
-        cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens")
-        return Usage(usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0), cached)
-    if timings := data.get("timings"):
-        return Usage(timings["cache_n"] + timings["prompt_n"], timings["predicted_n"], timings["cache_n"])
+def _counts(data: Mapping[str, Any]) -> Counts | None:
+    """usage; else, in the chunks of a llama.cpp stream, the timings."""
+    usage, timings = fields(data.get("usage")), fields(data.get("timings"))
+    if usage:
+        cached = fields(usage.get("prompt_tokens_details")).get("cached_tokens", usage.get("prompt_cache_hit_tokens"))
+        reasoning = fields(usage.get("completion_tokens_details")).get("reasoning_tokens")
+        return counts(usage.get("prompt_tokens"), usage.get("completion_tokens"), usage.get("total_tokens"), cached, reasoning)
+    if timings:
+        fresh = counts(timings.get("prompt_n"), timings.get("predicted_n"), None, None)
+        cached = counts(timings.get("cache_n"), None).prompt
+        return Counts(None if fresh.prompt is None else fresh.prompt + (cached or 0), fresh.completion, cached)
+    return None
+
+
+def _calls(calls: Any) -> tuple[tuple[int, str, str], ...]:
+    """Native tool calls: (index, name, arguments), each perhaps only a piece."""
+    found = []
+    for place, call in enumerate(calls if isinstance(calls, list) else []):
+        function, index = fields(fields(call).get("function")), fields(call).get("index")
+        found.append((index if isinstance(index, int) else place, string(function.get("name")), string(function.get("arguments"))))
+    return tuple(found)
+
+
+def _window(entry: Mapping[str, Any]) -> int | None:
+    """How many tokens a model of a list has room for, under any of its names."""
+    for source in (entry, fields(entry.get("meta"))):
+        for name in _WINDOW_NAMES:
+            value = source.get(name)
+            if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+                return value
     return None

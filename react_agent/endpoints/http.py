@@ -11,6 +11,7 @@ import os
 import queue
 import threading
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from http.client import HTTPException
 from types import TracebackType
 from typing import Any
@@ -25,10 +26,11 @@ from react_agent.endpoints.http_decode import inflate
 from react_agent.endpoints.http_errors import ErrorClass, classify
 from react_agent.endpoints.http_retry import Deadline
 from react_agent.endpoints.http_socket import GUARD, POOLS, SocketGuard
-from react_agent.errors import EndpointError
+from react_agent.errors import EndpointError, EndpointErrorKind
 
-__all__ = ["ErrorClass", "Exchange", "HttpClient", "classify", "is_loopback"]
+__all__ = ["ErrorClass", "Exchange", "HttpClient", "Session", "TransportError", "classify", "is_loopback", "shown"]
 
+Session = requests.Session
 POLL_S = 0.05      # how often a waiting caller looks at its deadline and its cancel event
 READ_BYTES = 65536
 MAX_REDIRECTS = 3
@@ -45,6 +47,14 @@ def is_loopback(url: str) -> bool:
     except ValueError:
         return False
     return address.is_loopback or address.is_unspecified
+
+
+class TransportError(EndpointError):
+    """No reply came through. transient: the same request may go well in a moment."""
+
+    def __init__(self, kind: EndpointErrorKind, message: str, hint: str = "", *, transient: bool) -> None:
+        super().__init__(kind, message, hint)
+        self.transient = transient
 
 
 class HttpClient:
@@ -73,7 +83,7 @@ class HttpClient:
                 return exchange
             exchange.close()
             url = target
-        raise EndpointError("bad_response", f"{_shown(url)} redirects again and again", "give the URL that it ends at")
+        raise EndpointError("bad_response", f"{shown(url)} redirects again and again", "give the URL that it ends at")
 
     def send(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes | None, read_timeout_s: float | None,
@@ -122,7 +132,14 @@ class Exchange:
         return inflate(self._raw_chunks(), self.headers.get("content-encoding", ""), self._max_bytes)
 
     def read(self) -> str:
+        """The whole body as text."""
         return b"".join(self.chunks()).decode("utf-8", "replace")
+
+    def hurry(self, seconds: float) -> None:
+        """Give the rest of the body no longer than this."""
+        soon = self.deadline.clock() + seconds
+        if self.deadline.at is None or soon < self.deadline.at:
+            self.deadline = replace(self.deadline, at=soon)
 
     def close(self) -> None:
         """End the exchange. A reply not read to its end costs the connection, so that the server stops generating."""
@@ -138,7 +155,7 @@ class Exchange:
         while True:
             self.deadline.check()
             if self._first_byte_at is not None and self.deadline.clock() > self._first_byte_at:
-                raise EndpointError("timeout", f"{_shown(self._url)} sent nothing in time", "raise first_byte_timeout_s")
+                raise TransportError("timeout", f"{shown(self._url)} sent nothing in time", "raise first_byte_timeout_s", transient=True)
             try:
                 item = self._items.get(timeout=POLL_S)
             except queue.Empty:
@@ -177,15 +194,23 @@ class Exchange:
             self._items.put(piece)
 
 
-def connection_error(error: Exception, url: str) -> EndpointError:
+def connection_error(error: Exception, url: str) -> TransportError:
     """What went wrong with a connection, in a sentence, without what the exception's own text may hold (a key in a URL)."""
-    where = _shown(url)
+    where = shown(url)
     if isinstance(error, requests.exceptions.ConnectTimeout):
-        return EndpointError("connection", f"no connection to {where} in time", "check the address, the network and the proxy")
-    reason = _reason(error)
-    if "refused" in reason.lower():
-        return EndpointError("connection", f"nothing listens at {where}: {reason}", f"is the server running at {where}?")
-    return EndpointError("connection", f"the connection to {where} failed: {reason}", "check the address, the network and the server's log")
+        hint = "check the address, the network and the proxy"
+        return TransportError("connection", f"no connection to {where} in time", hint, transient=True)
+    reason, words = _reason(error), _reason(error).lower()
+    if "refused" in words:
+        hint = f"is the server running at {where}?"
+        return TransportError("connection", f"nothing listens at {where}: {reason}", hint, transient=False)
+    if any(word in words for word in ("name or service", "name resolution", "nodename", "getaddrinfo", "no address", "name does not resolve")):
+        return TransportError("connection", f"no such host: {where}", "check the address in the base URL", transient=False)
+    if "certificate" in words:
+        hint = "a private certificate authority is named with REQUESTS_CA_BUNDLE"
+        return TransportError("connection", f"the certificate of {where} is not trusted: {reason}", hint, transient=False)
+    hint = "check the address, the network and the server's log"
+    return TransportError("connection", f"the connection to {where} failed: {reason}", hint, transient=True)
 
 
 def _reason(error: BaseException) -> str:
@@ -211,12 +236,12 @@ def _redirect(exchange: Exchange, url: str) -> str | None:
         return target
     exchange.close()
     raise EndpointError(
-        "not_found", f"{_shown(url)} redirects to {_shown(target)}", "a request with a key is not sent elsewhere: give that URL itself",
+        "not_found", f"{shown(url)} redirects to {shown(target)}", "a request with a key is not sent elsewhere: give that URL itself",
         status=exchange.status,
     )  # fmt: skip
 
 
-def _shown(url: str) -> str:
+def shown(url: str) -> str:
     """A URL without what may be secret in it: no user, no query."""
     parts = urlsplit(url)
     port = f":{parts.port}" if parts.port else ""

@@ -28,6 +28,7 @@ class ErrorClass:
     parameter, rename_to: of drop, rename and bad_parameter. limit, used: tokens; for bad_parameter, limit is the largest value
     that the parameter may have. wait_s: how long the server asks to wait. kind: of the EndpointError if nothing else helps.
     message: the server's own words. text: what the model wrote, for model_text_in_error. loading: the server is starting up.
+    unsure: context_overflow was only guessed, from an error without any words.
     """
 
     name: ErrorName
@@ -40,6 +41,7 @@ class ErrorClass:
     wait_s: float | None = None
     text: str = ""
     loading: bool = False
+    unsure: bool = False
 
 
 _TEMPLATE = any_of(
@@ -108,9 +110,11 @@ def classify(status: int, body: str, headers: Mapping[str, str], now: float | No
 
 
 def _page(fault: Fault, wait_s: float | None) -> ErrorClass | None:
-    if (fault.html or not fault.data) and fault.status < 400 and not fault.empty and not _TRANSIENT.search(fault.text):
-        return ErrorClass("fatal", fault.message, "bad_response")
-    return None
+    """Something else than JSON where a reply should be: a login page, a stranger's server; JSON that was cut off may come whole."""
+    if fault.status >= 400 or fault.data or fault.empty or _TRANSIENT.search(fault.text):
+        return None
+    cut = fault.text.startswith(("{", "["))
+    return ErrorClass("retry" if cut else "fatal", fault.message, "bad_response")
 
 
 def _model_text(fault: Fault, wait_s: float | None) -> ErrorClass | None:
@@ -140,7 +144,7 @@ def _auth(fault: Fault, wait_s: float | None) -> ErrorClass | None:
 def _overflow(fault: Fault, wait_s: float | None) -> ErrorClass | None:
     if (fault.empty and fault.status in (400, 413)) or fault.status == 413 or is_overflow(fault.text, fault.codes):
         limit, used = overflow_numbers(fault.text, fault.data)
-        return ErrorClass("context_overflow", fault.message, "context_overflow", limit=limit, used=used)
+        return ErrorClass("context_overflow", fault.message, "context_overflow", limit=limit, used=used, unsure=fault.empty)
     return None
 
 

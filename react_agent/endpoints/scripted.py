@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from react_agent.endpoints.base import PLAIN, Request
-from react_agent.endpoints.estimate import estimate_prompt, estimate_tokens
 from react_agent.errors import EndpointError
+from react_agent.tokens import estimate_prompt, estimate_tokens
 from react_agent.types import Completion, Message, Usage
 
 Reply = str | Completion | Exception
@@ -72,4 +72,4 @@ def _streamed(completion: Completion, request: Request) -> Completion:
 
 
 def _estimated(messages: Sequence[Message], completion: Completion) -> Usage:
-    return Usage(estimate_prompt(messages), estimate_tokens(completion.text + completion.reasoning), estimated=True)
+    return Usage(estimate_prompt(messages), round(estimate_tokens(completion.text + completion.reasoning)), estimated=True)

@@ -1,0 +1,217 @@
+"""What all HTTP endpoints have in common; a family of APIs adds its URL, its body and how its replies are read.
+
+A family is a subclass with url_for, body_for and delta_of and, where it differs, framing, base_headers, found_window and
+model_names. Everything else (streaming, early stop, deadlines, retries, what is learned from refusals, alarms, secrets) is here.
+"""
+
+import json
+import random
+import re
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from react_agent.endpoints.base import PLAIN, Request
+from react_agent.endpoints.http import HttpClient, Session, is_loopback, shown
+from react_agent.endpoints.http_alarms import PromptWatch
+from react_agent.endpoints.http_body import Framing
+from react_agent.endpoints.http_call import Ask, Call, encoded
+from react_agent.endpoints.http_checks import check_body, check_numbers, check_stop, check_url
+from react_agent.endpoints.http_decode import ending
+from react_agent.endpoints.http_errors import ErrorClass
+from react_agent.endpoints.http_explain import explain
+from react_agent.endpoints.http_learned import Ladder
+from react_agent.endpoints.http_reply import Delta, Reply
+from react_agent.endpoints.http_retry import Deadline
+from react_agent.endpoints.http_secrets import exposed_key_warning, secrets_of, without_user
+from react_agent.errors import EndpointError
+from react_agent.tokens import estimate_prompt, estimate_tokens
+from react_agent.types import Completion, FinishReason, Message
+
+LOOKUP_S = 3.0  # for what is only nice to know: the window, the models
+
+
+class HttpEndpoint(ABC):
+    """One model behind one URL. Raises ConfigError at once for a setting that cannot be, and only EndpointError from complete.
+
+    temperature, seed: None is not sent. stop: at most four words; the text is cut at them also where the server ignores them.
+    extra_body: more fields for each request. key_header: a header that takes the key as it is; None is the usual one.
+    timeout_s: wall clock of one call, its repetitions and waits included. first_byte_timeout_s: until the reply's body begins,
+    None for timeout_s alone. max_retries: repetitions of one call after errors that may pass. context_window: None asks the
+    server, once, when it is first wanted. clock, sleep, jitter, session: the outside world.
+    warnings: what is risky about these settings; also a note of the first completion.
+    """
+
+    family = "http"
+    framing: Framing = "sse"
+    base_headers: Mapping[str, str] = {"Content-Type": "application/json", "Accept-Encoding": "identity", "User-Agent": "react-agent"}
+
+    def __init__(
+        self, base_url: str, model: str = "", api_key: str | None = None, *,
+        temperature: float | None = 0.0, max_output_tokens: int = 512, stream: bool = True, stop: Sequence[str] = (),
+        seed: int | None = None, extra_body: Mapping[str, Any] | None = None, headers: Mapping[str, str] | None = None, key_header: str | None = None,
+        timeout_s: float = 120.0, connect_timeout_s: float = 10.0, first_byte_timeout_s: float | None = None,
+        max_retries: int = 4, max_response_bytes: int = 64 << 20, context_window: int | None = None, session: Session | None = None,
+        clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], None] = time.sleep,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:  # fmt: skip
+        base_url = check_url(base_url)
+        self.stop = check_stop(stop)
+        self.extra_body = check_body(extra_body)
+        check_numbers(
+            temperature=temperature, max_output_tokens=max_output_tokens, timeout_s=timeout_s, connect_timeout_s=connect_timeout_s,
+            first_byte_timeout_s=first_byte_timeout_s, max_retries=max_retries, max_response_bytes=max_response_bytes,
+        )  # fmt: skip
+        self.secrets = secrets_of(base_url, api_key, key_header, headers or {})
+        self.base_url = without_user(base_url)
+        self.model = model
+        self.temperature = temperature
+        self.seed = seed
+        self.max_output_tokens = max_output_tokens
+        self.stream = stream
+        self.timeout_s = timeout_s
+        self.max_retries = max_retries
+        self.ladder = Ladder()
+        self.client = HttpClient(
+            connect_timeout_s=connect_timeout_s, first_byte_timeout_s=first_byte_timeout_s, max_bytes=max_response_bytes, session=session,
+        )  # fmt: skip
+        self.jitter = jitter
+        self.warnings = tuple(warning for warning in [exposed_key_warning(base_url, self.secrets)] if warning)
+        self._unsaid = list(self.warnings)
+        self._window = context_window
+        self._window_asked = context_window is not None
+        self._watch = PromptWatch()
+        self._clock = clock
+        self._sleep = sleep
+
+    # what a family says in its own way
+
+    @abstractmethod
+    def url_for(self, ask: Ask) -> str:
+        """Where the request goes."""
+
+    @abstractmethod
+    def body_for(self, ask: Ask) -> dict[str, Any]:
+        """The request, under the names that this API gives to its parameters."""
+
+    @abstractmethod
+    def delta_of(self, data: Mapping[str, Any], whole: bool) -> Delta | None:
+        """What one object of a reply adds; whole: it is the reply, not a piece of a stream. None: it is not one of this API's."""
+
+    def headers_for(self, ask: Ask) -> Mapping[str, str]:
+        return {**self.base_headers, **self.secrets.headers}
+
+    def found_window(self) -> int | None:
+        """The server's context window, by a look-up or two; None when it does not tell."""
+        return None
+
+    def model_names(self) -> list[str]:
+        """The models that the server has, by one look-up; empty when it does not tell."""
+        return []
+
+    # the Endpoint protocol
+
+    def complete(self, messages: Sequence[Message], request: Request = PLAIN) -> Completion:
+        started = self._clock()
+        ends = [started + self.timeout_s, *([] if request.deadline is None else [request.deadline])]
+        deadline = Deadline(min(ends), request.cancel, self._clock, self._sleep)
+        call = Call(self, tuple(messages), request, deadline, request.max_output_tokens or self.max_output_tokens)
+        try:
+            reply = call.run()
+        except EndpointError as error:
+            raise self._masked(error) from None  # the cause may show a key
+        return self._completion(call, reply, self._clock() - started)
+
+    def count_tokens(self, messages: Sequence[Message]) -> int | None:
+        return None
+
+    @property
+    def context_window(self) -> int | None:
+        if not self._window_asked:
+            self._window_asked = True
+            self._window = self.found_window()
+        return self._window
+
+    @context_window.setter
+    def context_window(self, tokens: int | None) -> None:
+        self._window, self._window_asked = tokens, True
+
+    def describe(self) -> dict[str, Any]:
+        """The settings, for a trace; whatever may be secret is left out or masked."""
+        shown_body = json.loads(self.secrets.masked(json.dumps(self.extra_body)))
+        return {
+            "endpoint": self.family, "url": shown(self.base_url), "model": without_path(self.model), "temperature": self.temperature,
+            "max_output_tokens": self.max_output_tokens, "stream": self.stream, "stop": list(self.stop), "seed": self.seed,
+            "extra_body": shown_body, "timeout_s": self.timeout_s,
+        }  # fmt: skip
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({shown(self.base_url)!r}, model={without_path(self.model)!r})"
+
+    def close(self) -> None:
+        """Close the connections that are kept open for the next call."""
+        self.client.close()
+
+    # for the call and the families
+
+    def explained(self, failure: ErrorClass, status: int) -> EndpointError:
+        """The error that a person reads when nothing is left to try."""
+        if failure.name == "context_overflow" and failure.limit is not None and self._window is None:
+            self._window, self._window_asked = failure.limit, True
+        lacks_model = failure.kind == "not_found" or (failure.kind == "bad_request" and "model" in failure.message.lower())
+        names = self.model_names() if lacks_model else []
+        return explain(failure, status, shown(self.base_url), without_path(self.model), names, self.secrets.has_key)
+
+    def look_up(self, url: str, body: Mapping[str, Any] | None = None) -> Any:
+        """The JSON at a URL of this server, None when it does not come soon; for what is only nice to know."""
+        deadline = Deadline(self._clock() + LOOKUP_S, None, self._clock, self._sleep)
+        method, data = ("GET", None) if body is None else ("POST", encoded(body))
+        try:
+            with self.client.exchange(method, url, {**self.base_headers, **self.secrets.headers}, data, deadline) as found:
+                return json.loads(found.read()) if found.status == 200 else None
+        except (EndpointError, ValueError, RecursionError):
+            return None
+
+    @property
+    def on_this_machine(self) -> bool:
+        return is_loopback(self.base_url)
+
+    def _completion(self, call: Call, reply: Reply, seconds: float) -> Completion:
+        finish, notes = self._finish(call, reply)
+        text = reply.text
+        if not text.strip() and reply.calls:
+            text = reply.tool_call_text()
+            notes.append("tool_call_field: the server read the reply as a native tool call; it was turned back into text")
+        messages = call.messages
+        usage = reply.counts.settled(estimate_prompt(messages), round(estimate_tokens(text + reply.reasoning)))
+        if reply.counts.prompt and (alarm := self._watch.check(messages, reply.counts.prompt)):
+            notes.append(alarm)
+        said, self._unsaid = self._unsaid, []
+        return Completion(
+            text, finish, usage, reply.reasoning, reply.refusal, reply.closed_early, without_path(reply.model), seconds,
+            tuple(self.secrets.masked(" ".join(note.split())) for note in (*said, *call.notes, *notes)),
+        )  # fmt: skip
+
+    def _finish(self, call: Call, reply: Reply) -> tuple[FinishReason, list[str]]:
+        """Why the model stopped. A server that cut the reply at the cap and says otherwise is not believed."""
+        if reply.satisfied:
+            return "stop", []
+        finish = ending(reply.finish)
+        if finish == "failed":
+            return "unknown", []
+        written = reply.counts.completion
+        if finish in ("stop", "unknown") and written is not None and call.sent_cap is not None and written >= call.sent_cap:
+            return "length", [f"cut_not_reported: the server says {reply.finish!r}, but wrote all of the {call.sent_cap} tokens it could"]
+        return finish, []
+
+    def _masked(self, error: EndpointError) -> EndpointError:
+        message, hint = self.secrets.masked(error.message), self.secrets.masked(error.hint)
+        return EndpointError(
+            error.kind, message, hint, status=error.status, limit=error.limit, used=error.used, partial=error.partial,
+        )  # fmt: skip
+
+
+def without_path(model: str) -> str:
+    """A model's name without the folders of a local path, which say more about a machine than about a model."""
+    return re.split(r"[/\\]", model)[-1] if re.match(r"/|[A-Za-z]:[/\\]|\\\\|~", model) else model
