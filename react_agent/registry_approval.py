@@ -59,7 +59,7 @@ class Gate:
         if self._approve is None:
             raise ToolError(
                 "not_approved",
-                f"{tool.name} changes something and nobody is here to approve it; it was not run",
+                f"{tool.name} has side effects and nobody is here to approve it; it was not run",
                 "do it without this tool, or answer and say what is left to do",
             )
         request = ApprovalRequest(tool, call, _preview(tool, call), self.tainted)

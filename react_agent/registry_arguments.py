@@ -3,6 +3,7 @@
 import functools
 import math
 from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from itertools import islice
 from typing import Any
 
@@ -12,11 +13,12 @@ from referencing import Registry
 
 from react_agent.errors import ConfigError, ToolError
 from react_agent.registry_coercion import Coercer
-from react_agent.registry_keywords import matches, may_explode, texts_of, unique
+from react_agent.registry_keywords import Patience, may_explode, texts_of, unique
 from react_agent.registry_mistakes import Mistake, first_mistake
 
 MAX_CHARACTERS, MAX_VALUES, MAX_NAME, MAX_DEPTH, MAX_INTEGER_BITS = 2_000_000, 5_000, 200, 50, 13_000
 _MANY = 50  # errors that are looked at to find the first one
+_PATIENCE: ContextVar[Patience] = ContextVar("patience")  # of the call that is being checked; keywords get no argument of ours
 
 
 class ArgumentChecker:
@@ -33,6 +35,7 @@ class ArgumentChecker:
     def check(self, arguments: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
         """A copy of the arguments that fits the schema, and the coercions it took; raises ToolError("bad_arguments")."""
         own = _Copy().whole(arguments)
+        _PATIENCE.set(Patience())
         try:
             if self._validator.is_valid(own):
                 return own, ()
@@ -122,10 +125,10 @@ def _strict(cls: Any) -> Any:
 
 def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[ValidationError]:
     if validator.is_type(instance, "string"):
-        found = matches(pattern, instance)
+        found = _PATIENCE.get().matches(pattern, instance)
         if found is None:
-            yield ValidationError(f"{instance!r} is too hard to check against {pattern!r}; write something shorter")
-        elif not found:
+            raise _unfit(f"{instance[:60]!r} is too hard to check against {pattern!r}", "write something shorter or plainer")
+        if not found:
             yield ValidationError(f"{instance!r} does not match {pattern!r}")
 
 

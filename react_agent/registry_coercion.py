@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-MAX_TEXT = 100_000
+MAX_TEXT, MAX_CHECKS = 100_000, 20_000
 EXACT = 2**53  # up to here a float that is a whole number is that number
 _TYPES: tuple[tuple[type, str], ...] = (
     (bool, "boolean"), (int, "integer"), (float, "number"), (str, "string"), (list, "array"), (dict, "object"), (type(None), "null"),
@@ -19,17 +19,19 @@ class Coercer:
     """Walks arguments along their schema. Where a value is not valid and its text is the JSON of one that is, takes that one.
 
     is_valid(value, schema) and resolve($ref) belong to the whole schema. notes: each coercion, as `limit: '3' -> 3`.
-    A value that is valid as it stands is never touched, so that "3" stays text wherever text is allowed.
+    A value that is valid as it stands is never touched, so that "3" stays text wherever text is allowed. What would take more than
+    MAX_CHECKS validated values (deep arguments under a schema that refers to itself) is left as it is.
     """
 
     def __init__(self, is_valid: Callable[[Any, Any], bool], resolve: Callable[[str], Any]) -> None:
         self._is_valid = is_valid
         self._resolve = resolve
+        self._left = MAX_CHECKS
         self.notes: list[str] = []
 
     def coerce(self, value: Any, schema: Any, path: str = "") -> Any:
         """The value, or what it must have meant under the schema."""
-        if not isinstance(schema, Mapping) or self._is_valid(value, schema):
+        if not isinstance(schema, Mapping) or self._fits(value, schema) or self._left <= 0:
             return value
         if "$ref" in schema:
             return self.coerce(value, self._resolve(schema["$ref"]), path)
@@ -43,17 +45,22 @@ class Coercer:
             self.notes.append(f"{path or 'arguments'}: {_shown(value)} -> {_shown(read)}")
         return self._inside(read, schema, path)
 
+    def _fits(self, value: Any, schema: Any) -> bool:
+        self._left -= _count(value)
+        return self._left > 0 and self._is_valid(value, schema)
+
     def _one_branch(self, value: Any, branches: list[Any], path: str) -> Any:
         """What the value means in the only branch in which it can be made to mean something."""
         found: list[tuple[Any, list[str]]] = []
+        mark = len(self.notes)
         for branch in branches:
-            trial = Coercer(self._is_valid, self._resolve)
-            read = trial.coerce(value, branch, path)
-            if self._is_valid(read, branch) and not any(_same(read, other) for other, _ in found):
-                found.append((read, trial.notes))
+            read = self.coerce(value, branch, path)
+            if self._fits(read, branch) and not any(_same(read, other) for other, _ in found):
+                found.append((read, self.notes[mark:]))
+            del self.notes[mark:]
         if len(found) != 1:
             return value
-        self.notes.extend(found[0][1])
+        self.notes += found[0][1]
         return found[0][0]
 
     def _inside(self, value: Any, schema: Mapping[str, Any], path: str) -> Any:
@@ -116,6 +123,12 @@ def _no_double(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len({key for key, _ in pairs}) < len(pairs):
         raise ValueError("a key stands twice")
     return dict(pairs)
+
+
+def _count(value: Any) -> int:
+    """How many values there are in a value, itself included."""
+    parts = value if isinstance(value, list) else value.values() if isinstance(value, dict) else ()
+    return 1 + sum(map(_count, parts))
 
 
 def _same(a: Any, b: Any) -> bool:

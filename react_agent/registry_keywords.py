@@ -4,11 +4,12 @@ import json
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-SAFE_STEPS = 10_000_000
-PATTERN_SECONDS = 1.0
+SAFE_STEPS = 1_000_000  # about 50 ms
+PATTERN_SECONDS = 1.5
 _QUANTIFIER = re.compile(r"(?<!\\)[*+?{]")
 _REPEATED_GROUP = re.compile(r"(?<!\\)\)[*+{]")
 _CHILD = "import json, re, sys; pattern, text = json.load(sys.stdin); sys.exit(0 if re.search(pattern, text) else 3)"
@@ -19,16 +20,29 @@ def may_explode(pattern: str) -> bool:
     return _REPEATED_GROUP.search(pattern) is not None
 
 
-def matches(pattern: str, text: str, seconds: float = PATTERN_SECONDS) -> bool | None:
-    """Whether the pattern is found in the text; None when that cannot be told in so many seconds.
+class Patience:
+    """The seconds that all searches of one call may take together."""
 
-    Python's `re` tries every way to split a text between its quantifiers and holds the interpreter while it does; neither a thread
-    nor a signal stops it. What could take long runs in a child process, which can be killed.
-    """
-    quantifiers = len(_QUANTIFIER.findall(pattern))
-    quick = len(text) <= 12 if may_explode(pattern) else len(text) ** max(quantifiers, 1) <= SAFE_STEPS
-    if quick:
-        return re.search(pattern, text) is not None
+    def __init__(self, seconds: float = PATTERN_SECONDS) -> None:
+        self.seconds = seconds
+
+    def matches(self, pattern: str, text: str) -> bool | None:
+        """Whether the pattern is found in the text; None when that cannot be told in time.
+
+        Python's `re` tries every way to split a text between its quantifiers and holds the interpreter while it does; neither a
+        thread nor a signal stops it. What could take long runs in a child process, which can be killed.
+        """
+        if self.seconds <= 0:
+            return None
+        quantifiers = len(_QUANTIFIER.findall(pattern))
+        quick = len(text) <= 12 if may_explode(pattern) else len(text) ** max(quantifiers, 1) <= SAFE_STEPS
+        started = time.monotonic()
+        found = re.search(pattern, text) is not None if quick else _searched_elsewhere(pattern, text, self.seconds)
+        self.seconds -= time.monotonic() - started
+        return found
+
+
+def _searched_elsewhere(pattern: str, text: str, seconds: float) -> bool | None:
     try:
         child = subprocess.run(
             [sys.executable, "-I", "-S", "-c", _CHILD],

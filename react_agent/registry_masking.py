@@ -1,13 +1,13 @@
 """Error texts, made fit for a model: one line, short, no path of this machine, little of what the model itself wrote."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from react_agent.registry_neutral import neutral
 
 MAX_ECHO = 200
-_LOOKED_AT = 4_000  # characters of an error text; what comes behind would not be shown anyway
+_LOOKED_AT = 4_000  # characters of an error text and values of the arguments; what comes behind would hardly be shown
 _CONTROL = re.compile("[\x00-\x1f]")
 _ROOT = r"(?:file://)?(?:/|[A-Za-z]:[\\/]|\\\\)"
 _NAME = r"""[^\s\\/'"`:,;()<>|]+"""
@@ -51,12 +51,14 @@ def _without_echo(line: str, written: str) -> str:
 
 def _long_texts(arguments: Any) -> Iterator[str]:
     """Every text in the arguments that is longer than MAX_ECHO, on one line as in an error text."""
-    if isinstance(arguments, str) and len(arguments) > MAX_ECHO:
-        yield " ".join(arguments.split())
-    elif isinstance(arguments, dict):
-        for name, value in arguments.items():
-            yield from _long_texts(name)
-            yield from _long_texts(value)
-    elif isinstance(arguments, list):
-        for value in arguments:
-            yield from _long_texts(value)
+    waiting = [arguments]
+    for _ in range(_LOOKED_AT):  # the arguments may be what was refused: endless, or far too many
+        if not waiting:
+            return
+        value = waiting.pop()
+        if isinstance(value, str) and len(value) > MAX_ECHO:
+            yield " ".join(value.split())
+        elif isinstance(value, Mapping):
+            waiting += [*value, *value.values()]
+        elif isinstance(value, (list, tuple)):
+            waiting += value

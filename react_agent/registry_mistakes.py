@@ -8,7 +8,7 @@ from typing import Any
 
 from react_agent.errors import ToolError
 
-_SHOWN = 60
+_SHOWN, _CHOICES = 60, 12  # characters of a value, values of an enum
 _RANK = {"required": 0, "additionalProperties": 1, "unevaluatedProperties": 1, "type": 2, "enum": 3, "const": 3}
 _NAMES = {"integer": "a whole number", "number": "a number", "string": "text", "boolean": "true or false", "array": "a list",
           "object": "an object", "null": "null"}  # fmt: skip
@@ -63,7 +63,8 @@ def kind_of(schema: Any) -> str:
     if not isinstance(schema, Mapping):
         return "any"
     if "enum" in schema:
-        return " | ".join(json.dumps(value, ensure_ascii=False) for value in schema["enum"])
+        shown = [json.dumps(value, ensure_ascii=False) for value in schema["enum"][:_CHOICES]]
+        return " | ".join(shown + ["…"] * (len(schema["enum"]) > _CHOICES))
     branches = schema.get("anyOf") or schema.get("oneOf")
     if branches:
         return " or ".join(kind_of(branch) for branch in branches)
@@ -106,6 +107,8 @@ def _missing(mistake: Mistake) -> tuple[str, str]:
 
 
 def _unexpected(mistake: Mistake) -> tuple[str, str]:
+    if "patternProperties" in mistake.schema:
+        return _other(mistake)
     known = mistake.schema.get("properties", {})
     extra = [name for name in mistake.value if name not in known]
     for name in extra:
@@ -125,7 +128,7 @@ def _type(mistake: Mistake) -> tuple[str, str]:
 def _choice(mistake: Mistake) -> tuple[str, str]:
     allowed = mistake.wanted if mistake.keyword == "enum" else [mistake.wanted]
     meant = near(mistake.value, [value for value in allowed if isinstance(value, str)]) if isinstance(mistake.value, str) else None
-    shown = ", ".join(quoted(value) for value in allowed[:20]) + (", …" if len(allowed) > 20 else "")
+    shown = ", ".join(quoted(value) for value in allowed[:_CHOICES]) + (", …" if len(allowed) > _CHOICES else "")
     return f"{quoted(mistake.value)} is not one of {shown}", f"did you mean {meant!r}?" if meant else "write one of them"
 
 

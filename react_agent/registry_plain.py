@@ -18,7 +18,6 @@ from react_agent.registry_neutral import neutral
 
 MAX_DEPTH = 50
 MAX_INTEGER_BITS = 13_000  # Python refuses to print integers of more than 4,300 digits
-_WORDLESS = (object.__str__, object.__repr__)
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 
 
@@ -172,7 +171,7 @@ def _described(value: Any) -> str:
     kind = type(value)
     if inspect.isroutine(value) or isinstance(value, type):
         return f"<{getattr(value, '__name__', 'function')}>"
-    if (kind.__str__, kind.__repr__) == _WORDLESS:
+    if all(getattr(kind, method) is getattr(object, method) for method in ("__str__", "__repr__")):
         return f"<{kind.__name__}>"
     return without_paths(_ADDRESS.sub("", str(value)))
 

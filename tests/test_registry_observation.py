@@ -59,10 +59,12 @@ PRESENTABLE = [
     (None, None), (True, True), (0, 0), (-1.5, -1.5), ("a", "a"), ([1, "a"], [1, "a"]), ({"a": [None]}, {"a": [None]}),
     (float("nan"), "NaN"), (float("inf"), "Infinity"), (-float("inf"), "-Infinity"), ({float("nan"): 1}, {"NaN": 1}),
     ((1, 2), [1, 2]), ({3, 1, 2}, [1, 2, 3]), (frozenset({"b", "a"}), ["a", "b"]), (range(3), [0, 1, 2]), (collections.deque([1]), [1]),
-    ({1: "a", None: "b", True: "c", 2.5: "d"}, {"1": "c", "null": "b", "2.5": "d"}), ({1: "a", "1": "b"}, {"1": "a", "1 (str)": "b"}),
+    ({1: "a", None: "b", False: "c", 2.5: "d"}, {"1": "a", "null": "b", "false": "c", "2.5": "d"}),
+    ({1: "a", "1": "b"}, {"1": "a", "1 (str)": "b"}),
     ({(1, 2): "a"}, {"[1, 2]": "a"}), (collections.OrderedDict(a=1), {"a": 1}), (Pair(1, 2), {"left": 1, "right": 2}),
     (Row("a", decimal.Decimal("41.370")), {"name": "a", "price": "41.370"}), (decimal.Decimal("NaN"), "NaN"),
-    (datetime.date(2024, 2, 29), "2024-02-29"), (datetime.datetime(2024, 2, 29, 1, 2), "2024-02-29T01:02:00"), (datetime.time(1, 2), "01:02:00"),
+    (datetime.date(2024, 2, 29), "2024-02-29"),
+    (datetime.datetime(2024, 2, 29, 1, 2), "2024-02-29T01:02:00"), (datetime.time(1, 2), "01:02:00"),
     (datetime.timedelta(hours=1), "1:00:00"), (uuid.UUID(int=1), "00000000-0000-0000-0000-000000000001"),
     (pathlib.PurePosixPath("/home/someone/shop.db"), "shop.db"), (pathlib.PurePosixPath("docs/a.md"), "docs/a.md"),
     (pathlib.PureWindowsPath(r"C:\Users\someone\shop.db"), "shop.db"),
@@ -132,11 +134,11 @@ CUTS = [
     ("word " * 1000, ("word " * 1000)[:227], "result: 227 of 5,000 characters shown"),
     (list(range(1000)), list(range(44)), "result: 44 of 1,000 items shown"),
     ([LINES, LINES], [first_lines(23)], "result: 1 of 2 items; result[0]: 23 of 1,000 lines shown"),
-    ({"rows": [[number, "x"] for number in range(500)], "row_count": 500}, {"rows": [[number, "x"] for number in range(19)], "row_count": 500},
+    ({"rows": [[n, "x"] for n in range(500)], "row_count": 500}, {"rows": [[n, "x"] for n in range(19)], "row_count": 500},
      "result.rows: 19 of 500 items shown"),
     ({"a": "b" * 500, "c": "d" * 500, "e": "f"}, {"a": "b" * 83, "c": "d" * 83, "e": "f"},
      "result.a: 83 of 500 characters; result.c: 83 of 500 characters shown"),
-    ({f"key {number}": number for number in range(100)}, {f"key {number}": number for number in range(9)}, "result: 9 of 100 entries shown"),
+    ({f"key {n}": n for n in range(100)}, {f"key {n}": n for n in range(9)}, "result: 9 of 100 entries shown"),
     ({"a": {"b": [LINES]}}, {"a": {"b": [first_lines(23)]}}, "result.a.b[0]: 23 of 1,000 lines shown"),
     ({"\x00" * 200: LINES}, {}, "result: 0 of 1 entries shown"),
 ]  # fmt: skip
@@ -217,9 +219,10 @@ MARKS = [
     ("hi\U000e0049\U000e0067\U000e006e", "hi\ufffd"),
 ]
 ORDINARY = [
-    "a <b> c", "x < y and y > z", "x <= 3 || y >= 4", "<div class='s'>text</div>", "<html><body><p>a<br/></p></body></html>", "a[1] and b[i]",
-    "[1, 2]", "| a | b |\n|---|---|", "a || b", "a -> b => c <- d", "usage: copy <file> [args]", "<user@example.com>", "list<string>",
-    "[instance]", "<start>", "<mask-layer>", "if (a<b) {c>d}", "C:\\a", "été 東京 🏴 👩‍👩‍👧", "\t\n\x85", "<svg><path/></svg>", "[x|y]", "a|>" [:1],
+    "a <b> c", "x < y and y > z", "x <= 3 || y >= 4", "<div class='s'>text</div>", "<html><body><p>a<br/></p></body></html>",
+    "a[1] and b[i]", "[1, 2]", "| a | b |\n|---|---|", "a || b", "a -> b => c <- d", "usage: copy <file> [args]", "<user@example.com>",
+    "list<string>",
+    "[instance]", "<start>", "<mask-layer>", "if (a<b) {c>d}", "C:\\a", "été 東京 🏴 👩‍👩‍👧", "\t\n\x85", "<svg><path/></svg>", "[x|y]",
     "[img]x[/img]", "\u5203\U000e0100", "%PDF", "\\u003c|im_start", "vector<int> s", "std::map<std::string, s>",
 ]  # fmt: skip
 

@@ -50,9 +50,15 @@ class Loop:
 
 PLACE = {"type": "object", "properties": {"name": {"type": "string", "description": "a city"}, "country": {"type": "string"}},
          "required": ["name"], "additionalProperties": False}  # fmt: skip
-BOX = {"type": "object", "properties": {"width": {"type": "integer"}, "order": {"type": "string", "enum": ["asc", "desc"], "default": "asc"},
-                                        "tags": {"type": "array", "items": {"type": "string"}}},
-       "required": ["width"], "additionalProperties": False}  # fmt: skip
+BOX = {
+    "type": "object",
+    "properties": {
+        "width": {"type": "integer"},
+        "order": {"type": "string", "enum": ["asc", "desc"], "default": "asc"},
+        "tags": {"type": "array", "items": {"type": "string"}},
+    },
+    "required": ["width"], "additionalProperties": False,
+}  # fmt: skip
 HINTS = [
     (int, {"type": "integer"}),
     (float, {"type": "number"}),
