@@ -1,0 +1,63 @@
+"""The calculator: one expression of arithmetic in, the exact number out.
+
+calculator_input takes off what people write around an expression, calculator_tokens and calculator_syntax read it,
+calculator_functions says what can be called, calculator_values calculates within bounds.
+"""
+
+from typing import Any
+
+from react_agent.errors import ToolError
+from react_agent.registry import Tool
+from react_agent.tools.calculator_input import clean
+from react_agent.tools.calculator_syntax import Operation, parse
+from react_agent.tools.calculator_values import Percent, add, negate, overflow, plain, show, subtract
+
+_DESCRIPTION = (
+    "Calculates one expression of numbers: + - * / // % ** ( ), percentages, functions such as sqrt, round, min, max, sum. "
+    "No units, no variables, no SQL. Examples: 17.5% of 1234, sqrt(16), 2**10, (3 + 4) * 5, round(19.99 * 3, 2)"
+)
+_TAKES_PERCENT = frozenset((add, subtract, negate))
+
+
+def calculate(expression: object) -> str:
+    """The value of an expression such as "17.5% of 1234", as text.
+
+    Raises ToolError: empty, type, too_long, too_deep, syntax, unsupported, name, arguments, ambiguous, domain, division_by_zero,
+    overflow, too_large. Nothing else, whatever the text.
+    """
+    stack: list[Any] = []
+    for step in parse(clean(expression)):
+        if isinstance(step, Operation):
+            values = stack[-step.takes :]
+            stack[-step.takes :] = [_apply(step, values)]
+        else:
+            stack.append(step)
+    result = stack.pop()
+    return show(result.value if isinstance(result, Percent) else result)
+
+
+def _apply(step: Operation, values: list[Any]) -> Any:
+    if any(isinstance(value, bool) for value in values):
+        raise ToolError("type", "a comparison gives True or False, which is no number", "compare in an expression of its own")
+    if step.call not in _TAKES_PERCENT:
+        values = [plain(value) for value in values]
+    try:
+        return step.call(*values)
+    except ZeroDivisionError:
+        raise ToolError("division_by_zero", "division by zero", "check the divisor") from None
+    except OverflowError:
+        raise overflow() from None
+    except ValueError:
+        raise _no_real_number(step, values) from None
+
+
+def _no_real_number(step: Operation, values: list[Any]) -> ToolError:
+    written = ", ".join(show(value, 30) for value in values[:3]) + (", …" if len(values) > 3 else "")
+    return ToolError("domain", f"{step.name}({written}) is not a real number", f"check the argument of {step.name}")
+
+
+def calculator_tools() -> list[Tool]:
+    """The tool `calculator`."""
+    expression = {"type": "string", "description": 'the expression, for example "347 * 86 - 1429"'}
+    parameters = {"type": "object", "properties": {"expression": expression}, "required": ["expression"], "additionalProperties": False}
+    return [Tool(name="calculator", description=_DESCRIPTION, parameters=parameters, function=calculate, read_only=True)]
