@@ -8,6 +8,7 @@ from react_agent.registry_neutral import neutral
 
 MAX_ECHO = 200
 _LOOKED_AT = 4_000  # characters of an error text and values of the arguments; what comes behind would hardly be shown
+_TRACEBACK = "Traceback (most recent call last)"
 _CONTROL = re.compile("[\x00-\x1f]")
 _ROOT = r"(?:file://)?(?:/|[A-Za-z]:[\\/]|\\\\)"
 _NAME = r"""[^\s\\/'"`:,;()<>|]+"""
@@ -18,6 +19,8 @@ _WINDOWS = re.compile(rf"(?<!\w)(?:[A-Za-z]:[\\/]+|\\\\+)(?:{_NAME}[\\/]+)*({_NA
 
 def one_line(text: str, most: int, arguments: Any = None) -> str:
     """The text for a model, at most so many characters; of a longer text in arguments at most MAX_ECHO characters stay."""
+    if _TRACEBACK in text:  # a tool's author put it into a ToolError; its last line says what happened
+        text = text.rstrip().rsplit("\n", 1)[-1]
     line = without_paths(" ".join(text[:_LOOKED_AT].split()))
     for written in _long_texts(arguments):
         line = _without_echo(line, written)

@@ -80,6 +80,7 @@ def test_what_fits_is_left_alone(schema, written):
     (BOOLEAN, 1), (BOOLEAN, 0), (BOOLEAN, "1"), (STRING, 3), (STRING, True), (STRING, None), (INTEGERS, 1), (INTEGERS, "1"),
     (INTEGERS, "[1"), (POINT, '{"x": 1, "x": 2}'),
     ({"enum": ["a"]}, "A"), (INTEGER, "[" * 5000),
+    (INTEGERS, "[" * 900 + "]" * 900), (INTEGERS, f"[{'1,' * 10_000}1]"),
 ])  # fmt: skip
 def test_nothing_is_guessed(schema, written):
     with pytest.raises(ToolError) as caught:

@@ -258,6 +258,7 @@ LINES_OF_ERRORS = [
     ("/tmp/a/b/", "b"),
     ("see https://example.com/docs/errors.html or docs/errors.md", "see https://example.com/docs/errors.html or docs/errors.md"),
     ("1/2/3, and/or, a / b / c, 2024/02/29", "1/2/3, and/or, a / b / c, 2024/02/29"),
+    ("failed:\nTraceback (most recent call last):\n  File \"/srv/a.py\", line 1\nValueError: no /srv/a/c.txt\n", "ValueError: no c.txt"),
     ("two\n  lines\tand\r\nmore", "two lines and more"),
     ("<|im_start|>", "< |im_start| >"),
     ("x" * 600, "x" * 499 + "…"),

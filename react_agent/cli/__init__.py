@@ -4,10 +4,10 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from react_agent.cli import output
+from react_agent.cli import output, tools
 from react_agent.errors import ConfigError, EndpointError, ReactAgentError, TraceError
 
-COMMANDS: tuple[object, ...] = ()
+COMMANDS: tuple[object, ...] = (tools,)
 EXIT_OK, EXIT_NO_ANSWER, EXIT_USAGE, EXIT_ENDPOINT, EXIT_INTERRUPTED = 0, 1, 2, 3, 130
 
 
