@@ -28,7 +28,7 @@ _FENCE = re.compile(r"```(?:[a-zA-Z]*\s*\n)?(.*?)\n?```", re.DOTALL)
 _OPENING = re.compile(r"(?:(?:what(?:'s| is)|calculate|compute|evaluate|solve)\b\s*:?|=(?!=))\s*", re.IGNORECASE)
 _ENDING = re.compile(r"\s*(?:(?<![=<>])=\s*\??|\?|;)\s*$")
 _SQL = re.compile(r"(?:select|insert|update|delete|create|drop|alter|pragma|explain)\s+\S|with\s+\w+\s+as\b", re.IGNORECASE)
-_ASSIGNMENT = re.compile(r"\s*([^\W\d]\w*)\s*(?:[-+*/%]|\*\*|//)?=(?!=)\s*(.*)", re.DOTALL)
+_ASSIGNMENT = re.compile(r"\s*([^\W\d]\w*)\s*(?:[-+*/%]|\*\*|//)?=(?!=)\s*(.*)")
 _DATE = re.compile(r"(?<![\w.])(?:19|20)[0-9]{2}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])(?![\w.])")
 
 
@@ -39,14 +39,16 @@ def clean(expression: object) -> str:
     if len(expression) > MAX_CHARACTERS:
         raise ToolError("too_long", f"the expression has more than {MAX_CHARACTERS:,} characters", "calculate it in parts")
     text = _without_wrapping(_plain_characters(expression))
+    _refuse_other_languages(text)
+    text = _one_line(text)
     if not text:
         raise ToolError("empty", "the expression is empty", 'write one, for example "17.5% of 1234" or "sqrt(16)"')
-    _refuse_other_languages(text)
-    return _one_line(text)
+    return text
 
 
 def excerpt(text: str, most: int = 40) -> str:
-    """A piece of the input for a message."""
+    """A piece of the input for a message, on one line."""
+    text = " ".join(text.split())
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 

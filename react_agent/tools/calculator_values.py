@@ -19,6 +19,7 @@ _LARGEST_FLOAT = int(sys.float_info.max)
 _EXACT_DIGITS = 20  # a decimal of up to so many digits is written in full
 _SHOWN_DIGITS = 15  # a longer or irrational one is rounded to so many, which hides the noise of floats
 _MAX_ROOT = 64
+_LONGEST_EXPONENT = 10**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +54,7 @@ def bounded(value: Number) -> Number:
 
 def as_float(value: Number) -> float:
     """The nearest float; never 0 for what is not 0. Raises OverflowError, ToolError."""
-    near = float(value)
-    if near == 0 and value != 0:
-        raise vanished()
-    return near
+    return _not_vanished(float(value)) if value else 0.0
 
 
 def as_exact(value: Number) -> int | Fraction:
@@ -70,10 +68,6 @@ def too_large() -> ToolError:
 
 def overflow() -> ToolError:
     return ToolError("overflow", "the result is beyond 1.8e308, the end of decimal numbers", "use smaller numbers, or whole numbers only")
-
-
-def vanished() -> ToolError:
-    return ToolError("overflow", "the result is not 0, but closer to it than 1e-323", "work with larger numbers, or with their logarithms")
 
 
 def add(a: Value, b: Value) -> Value:
@@ -132,13 +126,13 @@ def modulo(a: Number, b: Number) -> Number:
 
 def power(a: Number, b: Number) -> Number:
     if isinstance(a, float) or isinstance(b, float):
-        return _float_power(a, b)
+        return _float_power(as_float(a), as_float(b))
     if b.denominator == 1:
         return _whole_power(a, b.numerator)
     if a < 0:
-        raise no_real_power(a, b)
+        raise _no_real_power(a, b)
     root = exact_root(a, b.denominator)
-    return _float_power(a, b) if root is None else _whole_power(root, b.numerator)
+    return _long_power(a, b) if root is None else _whole_power(root, b.numerator)
 
 
 def _whole_power(a: int | Fraction, n: int) -> Number:
@@ -151,22 +145,36 @@ def _whole_power(a: int | Fraction, n: int) -> Number:
         return bounded(Fraction(1, a**-n) if n < 0 and isinstance(a, int) else a**n)
     if isinstance(a, int) and n > 0:
         raise too_large()
-    return _float_power(a, n)
+    return _long_power(a, n)
 
 
-def _float_power(a: Number, b: Number) -> float:
-    base, exponent = as_float(a), as_float(b)
-    if base == 0 and exponent < 0:
+def _long_power(a: int | Fraction, b: int | Fraction) -> float:
+    """A power that is irrational or too long to be exact. With floats (1 + 1e-7) ** 1e7 would be wrong from the tenth digit on."""
+    if abs(b.numerator) > _LONGEST_EXPONENT * b.denominator:
+        raise ToolError("too_large", "the exponent has more than 20 digits", "use a smaller exponent")
+    context = Context(prec=45, traps=[])
+    base, exponent = (context.divide(Decimal(x.numerator), Decimal(x.denominator)) for x in (a, b))
+    return _not_vanished(float(context.power(base, exponent)))
+
+
+def _float_power(a: float, b: float) -> float:
+    if a == 0 and b < 0:
         raise ZeroDivisionError
-    if base < 0 and not exponent.is_integer():
-        raise no_real_power(a, b)
-    result = math.pow(base, exponent)
-    if result == 0 and base != 0:
-        raise vanished()
+    if a < 0 and not b.is_integer():
+        raise _no_real_power(a, b)
+    result = math.pow(a, b)
+    return result if a == 0 else _not_vanished(result)
+
+
+def _not_vanished(result: float) -> float:
+    if result == 0:
+        raise ToolError("overflow", "the result is not 0, but closer to it than 1e-323", "work with larger numbers or with logarithms")
+    if math.isinf(result):
+        raise overflow()
     return result
 
 
-def no_real_power(a: Number, b: Number) -> ToolError:
+def _no_real_power(a: Number, b: Number) -> ToolError:
     hint = "for an odd root of a negative number write -(8 ** (1/3)), or cbrt(-8) for the third root"
     return ToolError("domain", f"({show(a, 40)}) ** ({show(b, 40)}) is not a real number", hint)
 
