@@ -28,7 +28,9 @@ class Record:
 
 
 # What the model and the tools wrote stays as it is, or a run could not be replayed: secrets are taken out of it, the home folder is not.
-VERBATIM = frozenset({"question", "history", "add", "text", "reasoning", "thought", "arguments", "final_answer", "answer", "content", "reprompt"})
+VERBATIM = frozenset({
+    "question", "history", "add", "text", "reasoning", "thought", "arguments", "final_answer", "answer", "content", "reprompt",
+})  # fmt: skip
 
 
 class Masker:
@@ -38,8 +40,13 @@ class Masker:
     def __init__(self, secrets: tuple[str, ...] = ()) -> None:
         home = os.path.expanduser("~")
         hidden = {secret: "[secret]" for secret in secrets if len(secret) >= 6}
-        self._verbatim = _replacer(hidden)
-        self._all = _replacer({**hidden, home: "~"} if len(home) > 3 else hidden)
+        everything = {**hidden, home: "~"} if len(home) > 3 else hidden
+        self._verbatim, self._all = _replacer(hidden), _replacer(everything)
+        self._signs = tuple(_ENCODE(text)[1:-1] for text in everything)
+
+    def touches(self, line: str) -> bool:
+        """Whether anything in an encoded line may have to be masked."""
+        return any(sign in line for sign in self._signs)
 
     def __call__(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """The body of an event, masked."""
@@ -66,19 +73,23 @@ def _deep(value: Any, mask: Callable[[str], str]) -> Any:
 def to_line(event: Event, now: float, mask: Masker | None = None) -> str:
     """One event as a JSON line without its newline; lone surrogates are escaped so that any reply can be stored."""
     body: dict[str, Any] = {"event": event.name, "time": round(now, 6)}
-    for item in fields(event):
-        value = getattr(event, item.name)
-        body[item.name] = asdict(value) if isinstance(value, Usage) else _plain(value)
-    if mask is not None:
-        body = mask(body)
-    text = json.dumps(body, ensure_ascii=False, default=str)
-    return text if _encodable(text) else json.dumps(body, default=str)
+    for name in _NAMES[event.name]:
+        body[name] = getattr(event, name)
+    text = _ENCODE(body)
+    if mask is not None and mask.touches(text):
+        text = _ENCODE(mask(json.loads(text)))
+    return text if _encodable(text) else json.dumps(json.loads(text))
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [{"role": item.role, "content": item.content} if isinstance(item, Message) else item for item in value]
-    return value
+    """What the encoder does not know: messages, usage, and whatever a tool was called with."""
+    if isinstance(value, Message):
+        return {"role": value.role, "content": value.content}
+    return asdict(value) if isinstance(value, Usage) else str(value)
+
+
+_NAMES: Mapping[str, tuple[str, ...]] = {name: tuple(item.name for item in fields(kind)) for name, kind in EVENTS.items()}
+_ENCODE = json.JSONEncoder(ensure_ascii=False, default=_plain).encode
 
 
 def _encodable(text: str) -> bool:
