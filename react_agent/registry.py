@@ -12,6 +12,7 @@ from react_agent.errors import ConfigError, ToolError
 from react_agent.registry_approval import Approval, ApprovalRequest, Approve, Gate
 from react_agent.registry_arguments import ArgumentChecker
 from react_agent.registry_execution import Execution, attempt, attempt_within
+from react_agent.registry_function import takes_any_name
 from react_agent.registry_mistakes import near, quoted, signature
 from react_agent.registry_observation import DEFAULT_MAX, checked_maximum, failed, succeeded
 from react_agent.registry_plain import plain
@@ -55,7 +56,9 @@ class ToolRegistry:
             if each.name in self._tools:
                 raise ConfigError(f"two tools are named {each.name!r}; give one of them another name")
             self._tools[each.name] = each
-        self._checkers = {each.name: ArgumentChecker(each.name, each.parameters) for each in self._tools.values()}
+        self._checkers = {
+            each.name: ArgumentChecker(each.name, each.parameters, closed=not takes_any_name(each.function)) for each in self
+        }
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -18,15 +18,22 @@ from react_agent.registry_mistakes import Mistake, first_mistake
 
 MAX_CHARACTERS, MAX_VALUES, MAX_NAME, MAX_DEPTH, MAX_INTEGER_BITS = 2_000_000, 5_000, 200, 50, 13_000
 _MANY = 50  # errors that are looked at to find the first one
+_MORE_NAMES = frozenset({"additionalProperties", "unevaluatedProperties", "patternProperties", "$ref", "allOf", "anyOf", "oneOf", "if",
+                         "dependentSchemas"})  # fmt: skip - keywords that may allow names beside "properties"
 _PATIENCE: ContextVar[Patience] = ContextVar("patience")  # of the call that is being checked; keywords get no argument of ours
 
 
 class ArgumentChecker:
     """One tool's schema, checked and compiled once."""
 
-    def __init__(self, tool: str, schema: Mapping[str, Any]) -> None:
-        """Raises ConfigError when the schema is not a JSON Schema of an object, or would need another document."""
+    def __init__(self, tool: str, schema: Mapping[str, Any], closed: bool = False) -> None:
+        """closed: the function takes no other names, so the schema need not say so.
+
+        Raises ConfigError when the schema is not a JSON Schema of an object, or would need another document.
+        """
         self._schema = {key: value for key, value in schema.items() if key != "$schema"}  # the class below already follows it
+        if closed and not _MORE_NAMES & self._schema.keys():
+            self._schema["additionalProperties"] = False
         cls = _strict(validators.validator_for(schema, default=Draft202012Validator))
         _refuse_schema(f"the parameters of tool {tool!r}", self._schema, cls)
         # An empty registry: what is not in the schema is never fetched from anywhere.

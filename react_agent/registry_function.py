@@ -48,6 +48,15 @@ def describe_function(function: Callable[..., Any], parameters: Mapping[str, Any
     return Described(name, description, whole.schema, whole.adapt)
 
 
+def takes_any_name(function: Callable[..., Any]) -> bool:
+    """Whether a function accepts keywords that it does not name; True for one that cannot be looked into."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return True
+    return any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
+
+
 def _resolve(function: Callable[..., Any], parameter: inspect.Parameter, where: str) -> Any:
     """The parameter's hint, with string annotations resolved where the function was written."""
     if parameter.annotation is parameter.empty:

@@ -91,8 +91,10 @@ class _Walk:
     def opened(self, value: Any) -> Any:
         if isinstance(value, Mapping):
             return self.mapping(value)
+        if isinstance(value, tuple) and hasattr(value, "_asdict"):
+            return self.mapping(value._asdict())
         if isinstance(value, (Set, Sequence)):
-            return self.items(value, ordered=not isinstance(value, Set))
+            return self.items(_sorted(value) if isinstance(value, Set) else value)
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             return self.mapping({field.name: getattr(value, field.name) for field in dataclasses.fields(value)})
         to_list = getattr(value, "tolist", None)  # arrays and scalars of numpy, series of pandas
@@ -100,12 +102,9 @@ class _Walk:
             return self.walk(to_list())
         return self.text(_described(value))
 
-    def items(self, value: "Sequence[Any] | Set[Any]", ordered: bool) -> list[Any]:
-        fields = getattr(value, "_fields", None)
-        if fields and isinstance(value, tuple):
-            return self.mapping(dict(zip(fields, value, strict=True)))  # type: ignore[return-value]
+    def items(self, value: Sequence[Any]) -> list[Any]:
         shown, size = PartList(), 0
-        for item in value if ordered else sorted(value, key=_order):
+        for item in value:
             if size > self.room or self.left <= 0:
                 break
             shown.append(self.walk(item))
@@ -176,5 +175,9 @@ def _described(value: Any) -> str:
     return without_paths(_ADDRESS.sub("", str(value)))
 
 
-def _order(value: Any) -> tuple[str, str]:
-    return type(value).__name__, str(value)
+def _sorted(value: Set[Any]) -> list[Any]:
+    """The members of a set in an order that does not change from run to run."""
+    try:
+        return sorted(value)
+    except TypeError:
+        return sorted(value, key=lambda member: (type(member).__name__, str(member)))

@@ -67,6 +67,18 @@ def test_what_is_decided_before_anything_runs(call, slug, message, hint):
     assert told(observation) == {"ok": False, "error": {"type": slug, "message": message, "hint": hint}}
 
 
+@pytest.mark.parametrize(("function", "schema", "error"), [
+    (lambda a: a, {"properties": {"a": {}}}, "bad_arguments"),
+    (lambda: "", {}, "bad_arguments"),
+    (lambda **names: sorted(names), {"properties": {"a": {}}}, None),
+    (lambda **names: sorted(names), {"additionalProperties": False}, "bad_arguments"),
+    (lambda a, b: b, {"allOf": [{"properties": {"a": {}, "b": {}}}]}, None),
+])  # fmt: skip
+def test_a_name_that_the_function_does_not_take_is_the_models_mistake_and_no_crash(function, schema, error):
+    prepared = ToolRegistry([Tool("t", "t", schema, function, read_only=True)]).prepare(ToolCall("t", {"a": 1, "b": 2}), Gate())
+    assert (prepared.error if isinstance(prepared, Observation) else None) == error
+
+
 def test_a_registry_is_a_collection_of_tools():
     registry = ToolRegistry([find, made(print)])
     assert (registry.names, len(registry), list(registry)) == (("find", "t"), 2, [find, registry.get("t")])
