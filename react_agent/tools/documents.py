@@ -16,6 +16,7 @@ from react_agent.tools.documents_search import Search
 from react_agent.tools.documents_sections import title
 from react_agent.tools.documents_view import PASSAGES, view
 from react_agent.tools.files import Folder, object_schema, open_folder, require_pattern, require_range
+from react_agent.tools.files_limits import OBSERVATION_LIMITS, FolderLimits
 from react_agent.tools.files_path import near_names, visible
 from react_agent.tools.files_regex import RegexChild, looks_regular
 from react_agent.tools.files_text import TextFile
@@ -75,11 +76,11 @@ class Documents:
             raise ToolError(error.type, error.message, self._did_you_mean(name)) from None
 
     def _nothing(self, search: Search, notes: list[str]) -> str:
-        words = ", ".join(visible(word) for word in search.words.values()) or "this"
+        words = visible(search.pattern) if looks_regular(search.pattern) else ", ".join(dict.fromkeys(search.words.values()))
         near = [] if notes else search.near_words()
         advice = [f"words like these are there: {', '.join(near)}"] if near else []
         names = _as_many_as_fit([name for name, _ in islice(self._titles(), _NAMES)], _LIST_ROOM // 3, "more; call list_docs")
-        return "\n".join((f"no document holds: {words}", *advice, *notes, "try other words; the documents are:", *names))
+        return "\n".join((f"no document holds: {visible(words, 200)}", *advice, *notes, "try other words; the documents are:", *names))
 
     def _did_you_mean(self, name: str) -> str:
         names = [each for each, _ in islice(self._titles(), _NAMES)]
@@ -115,10 +116,10 @@ def _as_many_as_fit(lines: list[str], room: int, more: str) -> list[str]:
     return shown_lines
 
 
-def document_tools(folder: str | os.PathLike[str]) -> list[Tool]:
+def document_tools(folder: str | os.PathLike[str], *, limits: FolderLimits = OBSERVATION_LIMITS) -> list[Tool]:
     """list_docs, grep_docs and read_doc over the text files of a folder; names that start with a dot are left out.
     ConfigError when there is no such folder."""
-    documents = Documents(open_folder(folder, hidden=False))
+    documents = Documents(open_folder(folder, hidden=False, limits=limits))
     pattern = {"type": "string", "description": "words of the question, or a regular expression"}
     name = {"type": "string", "description": "a name from list_docs or grep_docs"}
     line = {"type": "integer", "minimum": 1}

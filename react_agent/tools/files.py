@@ -15,7 +15,7 @@ from pathlib import Path
 
 from react_agent.errors import ConfigError, ToolError
 from react_agent.registry import Tool
-from react_agent.tools.files_limits import DEFAULT_LIMITS, FolderLimits
+from react_agent.tools.files_limits import DEFAULT_LIMITS, OBSERVATION_LIMITS, FolderLimits
 from react_agent.tools.files_path import Parts, names_a_folder, split_path, system_error, visible
 from react_agent.tools.files_preview import preview_write
 from react_agent.tools.files_search import Hits, Scan, grep
@@ -48,7 +48,7 @@ class Written:
     new: bool
 
     def __str__(self) -> str:
-        return f"wrote {self.size} bytes to {self.name}, {'a new file' if self.new else 'which was there before'}"
+        return f"wrote {self.name} ({self.size} bytes), {'a new file' if self.new else 'in place of the old content'}"
 
 
 class Folder:
@@ -162,17 +162,17 @@ def _entry_line(entry: "os.DirEntry[str]") -> str:
         return name
 
 
-def open_folder(root: str | os.PathLike[str], *, hidden: bool) -> Folder:
+def open_folder(root: str | os.PathLike[str], *, hidden: bool, limits: FolderLimits) -> Folder:
     """A Folder over a root that is there now; ConfigError when it is not."""
     if not os.path.isdir(root):
         raise ConfigError(f"{os.fspath(root)} is not a folder; give the path of an existing folder")
-    return Folder(root, hidden=hidden)
+    return Folder(root, hidden=hidden, limits=limits)
 
 
-def file_tools(root: str | os.PathLike[str], *, hidden: bool = False) -> list[Tool]:
+def file_tools(root: str | os.PathLike[str], *, hidden: bool = False, limits: FolderLimits = OBSERVATION_LIMITS) -> list[Tool]:
     """list_dir, read_file and write_file over one folder; writing asks. hidden: whether names that start with a dot, such as .env or .git,
     may be seen and written. ConfigError when root is not a folder."""
-    folder = open_folder(root, hidden=hidden)
+    folder = open_folder(root, hidden=hidden, limits=limits)
     path = {"type": "string", "description": "path in the folder, for example notes/todo.txt"}
     line = {"type": "integer", "minimum": 1}
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class FolderLimits:
-    """path_chars, pattern_chars, line_chars: characters. scan_bytes: how far into a file, and how much of a folder in one search.
-    read_bytes: UTF-8 bytes of one read. scan_entries: names looked at in one folder; entries: names shown."""
+    """scan_bytes: how far into a file, and how much of a folder in one search. read_bytes: of one read, as JSON in UTF-8.
+    scan_entries: names looked at in one folder; entries: names shown. line_chars, hit_chars: of one line that is read, or found."""
 
     path_chars: int = 1_024
     links: int = 8
@@ -23,3 +23,4 @@ class FolderLimits:
 
 
 DEFAULT_LIMITS = FolderLimits()
+OBSERVATION_LIMITS = FolderLimits(read_bytes=2_400, entries=150)  # what an observation has room for, so that "go on with" holds

@@ -91,16 +91,20 @@ def visible(text: str, limit: int = 120) -> str:
 
 
 def near_names(name: str, names: Iterable[str], count: int = 3) -> list[str]:
-    """The names that a person would have meant, best first: the same but for case or accents' form, the same stem, a close spelling."""
-    wanted = fold_name(name)
-    known: dict[str, str] = {}
-    for candidate in names:
-        known.setdefault(fold_name(candidate), candidate)
-    same_stem = [full for full in known if full.rpartition("/")[2].rpartition(".")[0] == wanted.rpartition("/")[2].partition(".")[0]]
-    same_name = [full for full in known if full.rpartition("/")[2] == wanted.rpartition("/")[2]]
-    close = difflib.get_close_matches(wanted, known, n=count, cutoff=0.6)
-    ordered = dict.fromkeys([wanted] * (wanted in known) + same_name + same_stem + close)
-    return [known[full] for full in list(ordered)[:count]]
+    """The names that may be meant, best first: the same but for case or the form of accents, the same in another folder, a close one."""
+    wanted, known = fold_name(name), {fold_name(each): each for each in names}
+    stems: dict[str, list[str]] = {}
+    for folded in known:
+        stems.setdefault(_stem(folded), []).append(folded)
+    base = wanted.rpartition("/")[2]
+    same_base = [folded for folded in known if folded.rpartition("/")[2] == base]
+    close = [folded for near in difflib.get_close_matches(_stem(wanted), stems, n=count, cutoff=0.6) for folded in stems[near]]
+    return [known[folded] for folded in list(dict.fromkeys([*([wanted] if wanted in known else []), *same_base, *close]))[:count]]
+
+
+def _stem(name: str) -> str:
+    base = name.rpartition("/")[2]
+    return base.rpartition(".")[0] or base
 
 
 def fold_name(name: str) -> str:

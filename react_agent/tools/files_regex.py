@@ -1,6 +1,7 @@
 """A regular expression that a model wrote, run where it can be killed."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -38,7 +39,8 @@ class RegexHit:
 class RegexChild:
     """One pattern in one child process: feed() it texts, then take its hits(). Both end at the deadline, when the child is killed.
 
-    The child inherits no descriptor but its pipes. hits: the most that are looked for. seconds: from now to the deadline.
+    The child inherits no descriptor but its pipes; standard error is only there to let it notice when this process is gone.
+    hits: the most that are looked for. seconds: from now to the deadline.
     """
 
     def __init__(self, pattern: str, hits: int, seconds: float) -> None:
@@ -48,12 +50,17 @@ class RegexChild:
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-S", str(_CHILD)],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, close_fds=True,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, close_fds=True,
             )  # fmt: skip
             self._timer.start()
         except (OSError, ValueError, RuntimeError) as error:  # no interpreter, no process, no thread to be had
             raise ToolError("io_error", "regular expressions cannot be run on this machine now", "write it as plain words") from error
-        self._send(json.dumps({"pattern": pattern, "hits": hits, "seconds": max(seconds, 0.0) + _GRACE}).encode())
+        order = {"pattern": pattern, "hits": hits, "seconds": max(seconds, 0.0) + _GRACE, "parent": os.getpid()}
+        self._send(json.dumps(order).encode())
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
 
     def feed(self, number: int, text: str) -> None:
         """One text to search in; number: what its hits are to be called by."""
@@ -76,7 +83,7 @@ class RegexChild:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._timer.cancel()
         self._process.kill()
-        for pipe in (self._process.stdin, self._process.stdout):
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             with suppress(OSError):  # what a dead child never read cannot be flushed
                 if pipe is not None:
                     pipe.close()

@@ -2,6 +2,7 @@
 
 import codecs
 import io
+import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -155,7 +156,7 @@ class _LineTaker:
         self.kept, self.length = "", 0
 
     def _keep(self, line: str) -> None:
-        self.room -= len(line.encode("utf-8", "replace")) + 1
+        self.room -= len(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace"))
         if self.room >= 0 or not self.lines:
             self.lines.append(line)
         self.room = max(self.room, 0)

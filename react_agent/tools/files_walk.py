@@ -22,7 +22,7 @@ class Walk:
     """A root and what may be reached below it. hidden: whether names that start with a dot exist for the caller."""
 
     def __init__(self, root: Path, limits: FolderLimits, hidden: bool) -> None:
-        self._root = root
+        self.root = root
         self._limits = limits
         self._hidden = hidden
 
@@ -70,6 +70,12 @@ class Walk:
                 queue.extend((*parts, name) for name in folders)
                 yield from ((folder, parts, name) for name in files)
 
+    def _open_root(self) -> Directory:
+        try:
+            return open_root(self.root)
+        except (FileNotFoundError, NotADirectoryError):
+            raise ToolError("not_found", "the folder itself is not there any more", "tell the user; nothing can be read here") from None
+
     def _sorted_entries(self, folder: Directory) -> tuple[list[str], list[str]]:
         files, folders = [], []
         for entry in islice(folder.entries(), self._limits.scan_entries):
@@ -86,12 +92,12 @@ class Walk:
         A link starts the walk again from the root with its target in its place: `..` in a target is text and cannot climb out.
         """
         todo, done = deque(parts or (".",)), list[str]()
-        here = open_root(self._root)
+        here = self._open_root()
         try:
             while True:
                 name = todo.popleft()
                 self._require_allowed(name)
-                target = self._link_target(here, name, (*done, name), missing, last=not todo)
+                target = self._link_target(here, (*done, name), parts, missing, last=not todo)
                 if target is None and not todo:
                     return here, name
                 if target is None:
@@ -100,20 +106,22 @@ class Walk:
                 else:
                     links = _spend_link(links, (*done, name), writing=missing != "refuse")
                     todo, done = deque((*_through(done, target), *todo) or (".",)), []
-                    below = open_root(self._root)
+                    below = self._open_root()
                 here.close()
                 here = below
         except BaseException:
             here.close()
             raise
 
-    def _link_target(self, here: Directory, name: str, way: Parts, missing: Missing, *, last: bool) -> str | None:
-        """Where name points, None when it is no link. What happens to a name that does not exist is what missing says."""
+    def _link_target(self, here: Directory, way: Parts, asked: Parts, missing: Missing, *, last: bool) -> str | None:
+        """Where the last name of way points, None when it is no link. What happens when it does not exist is what missing says."""
+        name = way[-1]
         try:
             return here.readlink(name) if here.is_link(name) else None
         except FileNotFoundError:
             if missing == "refuse":
-                raise ToolError("not_found", f"there is no {shown(way)}", self._what_is_there(here, name, way[:-1])) from None
+                through = "" if way == asked[: len(way)] else f": {shown(asked)} goes through a link to it"
+                raise ToolError("not_found", f"there is no {shown(way)}{through}", self._what_is_there(here, name, way[:-1])) from None
             if missing == "allow" and not last:
                 raise
             if missing == "make" and not last:
@@ -165,7 +173,8 @@ def _enter(here: Directory, name: str, way: Parts) -> Directory:
 def _through(done: list[str], target: str) -> Parts:
     """The way on through a link that stands in the folder done."""
     if target.startswith(("/", "\\")) or (os.name == "nt" and ":" in target):
-        raise ToolError("outside_root", "the path goes through a link that leads out of the folder", "name a file inside the folder")
+        message = "the path goes through a link with an absolute target, which counts as outside the folder"
+        raise ToolError("outside_root", message, "name a file inside the folder")
     return descend(done, target.split("/"))
 
 
