@@ -22,7 +22,7 @@ from requests.adapters import HTTPAdapter
 from requests.utils import get_environ_proxies
 from urllib3.exceptions import HTTPError
 
-from react_agent.endpoints.http_decode import inflate
+from react_agent.endpoints.http_decode import inflate, too_large
 from react_agent.endpoints.http_errors import ErrorClass, classify
 from react_agent.endpoints.http_retry import Deadline
 from react_agent.endpoints.http_socket import GUARD, POOLS, SocketGuard
@@ -34,6 +34,7 @@ Session = requests.Session
 POLL_S = 0.05      # how often a waiting caller looks at its deadline and its cancel event
 READ_BYTES = 65536
 MAX_REDIRECTS = 3
+_NO_SUCH_HOST = ("name or service", "name resolution", "nodename", "getaddrinfo", "no address", "not resolve")
 FAILURES = (requests.RequestException, HTTPError, HTTPException, OSError, ValueError)
 
 
@@ -160,6 +161,8 @@ class Exchange:
                 item = self._items.get(timeout=POLL_S)
             except queue.Empty:
                 continue
+            if isinstance(item, EndpointError):
+                raise item
             if isinstance(item, Exception):
                 raise connection_error(item, self._url)
             return item
@@ -190,7 +193,8 @@ class Exchange:
                 return
             received += len(piece)
             if received > self._max_bytes:
-                raise ValueError(f"the reply is larger than {self._max_bytes} bytes")
+                self._items.put(too_large(self._max_bytes))
+                return
             self._items.put(piece)
 
 
@@ -204,7 +208,7 @@ def connection_error(error: Exception, url: str) -> TransportError:
     if "refused" in words:
         hint = f"is the server running at {where}?"
         return TransportError("connection", f"nothing listens at {where}: {reason}", hint, transient=False)
-    if any(word in words for word in ("name or service", "name resolution", "nodename", "getaddrinfo", "no address", "name does not resolve")):
+    if any(word in words for word in _NO_SUCH_HOST):
         return TransportError("connection", f"no such host: {where}", "check the address in the base URL", transient=False)
     if "certificate" in words:
         hint = "a private certificate authority is named with REQUESTS_CA_BUNDLE"
@@ -245,7 +249,8 @@ def shown(url: str) -> str:
     """A URL without what may be secret in it: no user, no query."""
     parts = urlsplit(url)
     port = f":{parts.port}" if parts.port else ""
-    return f"{parts.scheme}://{parts.hostname or ''}{port}{parts.path}"
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or ""
+    return f"{parts.scheme}://{host}{port}{parts.path}"
 
 
 def _session() -> requests.Session:

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any, Literal, Protocol
 
 from react_agent.endpoints.http_errors import ErrorClass, classify
-from react_agent.endpoints.http_fault import is_error
+from react_agent.endpoints.http_fault import is_error, json_objects
 from react_agent.endpoints.http_reply import Delta, Reply
 from react_agent.endpoints.http_stream import BOM, Event, ndjson_lines, sse_events
 from react_agent.errors import EndpointError
@@ -70,8 +70,7 @@ def _whole(text: str, body: Body, reply: Reply, delta_of: DeltaOf) -> ErrorClass
     failure = classify(200, text, body.headers)
     if failure.name != "ok":
         return failure
-    objects = list(_objects(text))
-    deltas = [delta for data in objects if (delta := delta_of(data, True)) is not None]
+    deltas = [delta for data in json_objects(text) if (delta := delta_of(data, True)) is not None]
     if not deltas:
         return ErrorClass("fatal", f"the reply has no text where this API has it: {text[:160]}", "bad_response")
     for delta in deltas:
@@ -106,19 +105,10 @@ def _take(event: Event, body: Body, reply: Reply, delta_of: DeltaOf) -> ErrorCla
         return None
     if event.name == "error" and not event.data.lstrip().startswith("{"):
         return classify(200, json.dumps({"error": event.data or "the stream reported an error"}), body.headers)
-    for data in _objects(event.data):
+    for data in json_objects(event.data):  # none in a comment that a proxy wrapped, a ping, a line that was cut
         if event.name == "error" or is_error(data):
             return classify(200, json.dumps(data if is_error(data) else {"error": data}), body.headers)
         delta = delta_of(data, False)
         if delta is not None:
             reply.add(delta)
     return None
-
-
-def _objects(text: str) -> Iterator[dict[str, Any]]:
-    """The objects of a JSON text; none where it is something else: a comment that a proxy wrapped, a ping, a cut line."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return
-    yield from (item for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict))

@@ -58,8 +58,12 @@ def _capped(chunks: Iterable[bytes], max_bytes: int) -> Iterator[bytes]:
     for chunk in chunks:
         total += len(chunk)
         if total > max_bytes:
-            raise EndpointError("bad_response", f"the reply is larger than {max_bytes} bytes", "is this URL really a model's?")
+            raise too_large(max_bytes)
         yield chunk
+
+
+def too_large(max_bytes: int) -> EndpointError:
+    return EndpointError("bad_response", f"the reply is larger than {max_bytes} bytes", "is this URL really a model's?")
 
 
 def content_text(content: Any) -> tuple[str, str]:

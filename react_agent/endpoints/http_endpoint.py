@@ -50,7 +50,8 @@ class HttpEndpoint(ABC):
     def __init__(
         self, base_url: str, model: str = "", api_key: str | None = None, *,
         temperature: float | None = 0.0, max_output_tokens: int = 512, stream: bool = True, stop: Sequence[str] = (),
-        seed: int | None = None, extra_body: Mapping[str, Any] | None = None, headers: Mapping[str, str] | None = None, key_header: str | None = None,
+        seed: int | None = None, extra_body: Mapping[str, Any] | None = None, headers: Mapping[str, str] | None = None,
+        key_header: str | None = None,
         timeout_s: float = 120.0, connect_timeout_s: float = 10.0, first_byte_timeout_s: float | None = None,
         max_retries: int = 4, max_response_bytes: int = 64 << 20, context_window: int | None = None, session: Session | None = None,
         clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], None] = time.sleep,

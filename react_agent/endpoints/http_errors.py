@@ -113,8 +113,7 @@ def _page(fault: Fault, wait_s: float | None) -> ErrorClass | None:
     """Something else than JSON where a reply should be: a login page, a stranger's server; JSON that was cut off may come whole."""
     if fault.status >= 400 or fault.data or fault.empty or _TRANSIENT.search(fault.text):
         return None
-    cut = fault.text.startswith(("{", "["))
-    return ErrorClass("retry" if cut else "fatal", fault.message, "bad_response")
+    return ErrorClass("retry" if fault.cut else "fatal", fault.message, "bad_response")
 
 
 def _model_text(fault: Fault, wait_s: float | None) -> ErrorClass | None:

@@ -26,6 +26,7 @@ _AWS_STATUS = {
     "accessdeniedexception": 403, "unrecognizedclientexception": 401, "expiredtokenexception": 401, "resourcenotfoundexception": 404,
     "servicequotaexceededexception": 402,
 }  # fmt: skip
+_NOT_JSON = object()
 MAX_TEXT = 4000  # characters of an error that are looked at
 
 
@@ -34,7 +35,8 @@ class Fault:
     """An error, in one shape. status: the one that the error itself names where the reply's own is 200.
 
     text: everything the server said about it in words, for matching; message: the part for a person. codes: its slugs in
-    lower case; param: the parameter it names, root of a path; data: the whole body where it is an object.
+    lower case; param: the parameter it names, root of a path; data: the whole body where it is an object. empty, html, cut (JSON that
+    breaks off): what the body is instead.
     """
 
     status: int
@@ -46,6 +48,7 @@ class Fault:
     data: Mapping[str, Any] = field(default_factory=dict)
     empty: bool = False
     html: bool = False
+    cut: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "text", (self.text or self.message)[:MAX_TEXT])
@@ -68,7 +71,8 @@ def read_fault(status: int, body: str, headers: Mapping[str, str]) -> Fault | No
         if is_error(data, status):
             return _fault(status, data, headers)
     if status < 400:
-        return None if objects else Fault(status, f"not JSON: {body[:200]}", text=body)
+        cut = body[0] in "{[" and _parsed(body) is _NOT_JSON
+        return None if objects else Fault(status, f"no JSON object: {body[:200]}", text=body, cut=cut)
     return Fault(_aws_status(headers) or status, body[:500], text=body)
 
 
@@ -84,18 +88,23 @@ def is_error(data: Mapping[str, Any], status: int = 200) -> bool:
 def _objects(body: str) -> Iterator[dict[str, Any]]:
     """The JSON objects of a body: itself, the elements of a list, the data of its events, or its lines."""
     if body[0] not in "{[":
-        yield from (data for event in sse_events([body.encode()]) for data in _loaded(event.data))
+        yield from (data for event in sse_events([body.encode()]) for data in json_objects(event.data))
         return
-    whole = list(_loaded(body))
-    yield from whole or (data for line in body.splitlines() for data in _loaded(line))
+    whole = list(json_objects(body))
+    yield from whole or (data for line in body.splitlines() for data in json_objects(line))
 
 
-def _loaded(text: str) -> list[dict[str, Any]]:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return []
+def json_objects(text: str) -> list[dict[str, Any]]:
+    """The object that a JSON text is, or those in the list that it is; none where it is something else."""
+    value = _parsed(text)
     return [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict)]
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return _NOT_JSON
 
 
 def _fault(status: int, data: dict[str, Any], headers: Mapping[str, str]) -> Fault:

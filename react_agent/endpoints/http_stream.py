@@ -59,9 +59,8 @@ def sse_events(chunks: Iterable[bytes]) -> Iterator[Event]:
         field, _, value = line.partition(b":")
         text = value.removeprefix(b" ").decode("utf-8", "replace")
         if field == b"data":
-            if data and _is_whole("\n".join(data)):  # a server that ends its events with one line feed, not two
-                yield Event(name, "\n".join(data))
-                data = []
+            if len(data) == 1 and _is_whole(data[0]):  # a server that ends its events with one line feed, not two
+                yield Event(name, data.pop())
             data.append(text)
         elif field == b"event":
             name = text
