@@ -16,7 +16,7 @@ from react_agent.registry_coercion import Coercer
 from react_agent.registry_keywords import Patience, may_explode, texts_of, unique
 from react_agent.registry_mistakes import Mistake, first_mistake
 
-MAX_CHARACTERS, MAX_VALUES, MAX_NAME, MAX_DEPTH, MAX_INTEGER_BITS = 2_000_000, 5_000, 200, 50, 13_000
+MAX_CHARACTERS, MAX_VALUES, MAX_NAME, MAX_DEPTH, MAX_INTEGER_BITS = 2_000_000, 2_000, 200, 50, 13_000
 _MANY = 50  # errors that are looked at to find the first one
 _MORE_NAMES = frozenset({"additionalProperties", "unevaluatedProperties", "patternProperties", "$ref", "allOf", "anyOf", "oneOf", "if",
                          "dependentSchemas"})  # fmt: skip - keywords that may allow names beside "properties"

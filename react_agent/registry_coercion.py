@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-MAX_TEXT, MAX_CHECKS = 20_000, 20_000
+MAX_TEXT, MAX_CHECKS = 20_000, 10_000
 EXACT = 2**53  # up to here a float that is a whole number is that number
 _TYPES: tuple[tuple[type, str], ...] = (
     (bool, "boolean"), (int, "integer"), (float, "number"), (str, "string"), (list, "array"), (dict, "object"), (type(None), "null"),
