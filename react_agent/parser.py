@@ -4,52 +4,110 @@ import json
 from typing import Any
 
 from react_agent.errors import ParseError
+from react_agent.lenient_json import Unreadable, strict_text
+from react_agent.lenient_json_keys import CANONICAL, may_decide
+from react_agent.parser_choose import Choice
+from react_agent.parser_shape import Shape, is_echo, shape
 from react_agent.registry import ToolRegistry
-from react_agent.types import Completion, Decision, ToolCall
+from react_agent.types import Completion, Decision, Repair, ToolCall
 
-NONE_WORDS = frozenset({"", "none", "null"})
+MAX_CHARACTERS = 2_000_000
+_EXCERPT = 40
 
 
 def parse_decision(completion: Completion, tools: ToolRegistry) -> Decision:
-    """The decision that a completion's text holds; raises ParseError and nothing else."""
-    if completion.refusal:
-        raise ParseError("refused", "the model refused", excerpt=completion.refusal[:40])
-    text = completion.text.strip()
-    if not text:
-        raise ParseError("empty", "the reply has no text; send one JSON object")
-    start, end = text.find("{"), text.rfind("}")
-    if start < 0 or end < start:
-        raise ParseError("truncated" if completion.finish_reason == "length" else "no_object", "send one JSON object", excerpt=text[:40])
+    """The decision that a completion's text holds; raises ParseError and nothing else.
+
+    Syntax is repaired where one reading is possible, each kind of repair recorded with its first offset. What the model did not
+    write in full, or wrote in two ways, is refused: only an input that it closed itself is ever a call.
+    """
+    text, reason = completion.text, completion.finish_reason
+    cut = reason in ("length", "content_filter")
     try:
-        found = json.loads(text[start : end + 1])
-    except (ValueError, RecursionError) as error:
-        raise ParseError("bad_syntax", str(error), excerpt=text[:40]) from None
-    return _decision(found, tools)
-
-
-def _decision(found: dict[str, Any], tools: ToolRegistry) -> Decision:
-    thought = found.get("thought") or ""
-    name, answer = found.get("action"), found.get("final_answer")
-    if isinstance(name, str) and name.strip().lower() not in NONE_WORDS:
-        if name not in tools:
-            raise ParseError("unknown_tool", f"there is no tool {name!r}; the tools are: {', '.join(tools.names)}", excerpt=name[:40])
-        arguments = found.get("action_input")
-        if not isinstance(arguments, dict):
-            raise ParseError("bad_input", "action_input must be an object")
-        return Decision(thought=str(thought), call=ToolCall(name, arguments))
-    if answer in (None, ""):
-        raise ParseError("no_answer", "give a tool name in action or text in final_answer")
-    return Decision(thought=str(thought), final_answer=answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False))
+        _refuse_unread(completion)
+        try:
+            value = strict_text(text)
+        except ValueError:
+            value = None
+        if isinstance(value, dict):
+            return _plain(value, tools) or _whole(value, text, tools)
+        chosen = Choice(text, tools, cut=cut, stopped=reason == "stop").make()
+        return _decision(chosen.shape, chosen.repairs, chosen.found.start if chosen.found else 0)
+    except Unreadable as error:
+        raise _parse_error(error, text, cut) from None
 
 
 def canonical(decision: Decision) -> str:
-    """The decision as one line of JSON with its keys in order, for the model's history; lone surrogates become U+FFFD."""
+    """The decision as one line of JSON with its keys in order, for the model's history; lone surrogates become U+FFFD.
+
+    Raises ValueError for arguments that JSON cannot hold, which no parsed decision has.
+    """
     call = decision.call
     value = {
         "thought": decision.thought,
         "action": call.name if call else "none",
         "action_input": call.arguments if call else {},
-        "final_answer": decision.final_answer,
+        "final_answer": None if call else decision.final_answer,
     }
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _refuse_unread(completion: Completion) -> None:
+    """Unreadable for what is refused without reading it."""
+    if completion.refusal:
+        raise Unreadable("refused", 0, "the model refused to reply")
+    if len(completion.text) > MAX_CHARACTERS:
+        hint = f"the reply has {len(completion.text):,} characters, and at most {MAX_CHARACTERS:,} are read"
+        raise Unreadable("too_long", 0, hint)
+    if not completion.text and completion.finish_reason == "content_filter":
+        raise Unreadable("refused", 0, "a content filter removed the reply")
+
+
+def _plain(value: dict[str, Any], tools: ToolRegistry) -> Decision | None:
+    """The decision of an object that is exactly what the prompt asks for, by far the most frequent; None for any other."""
+    if value.keys() != CANONICAL.keys():
+        return None
+    thought, name, inputs, answer = value["thought"], value["action"], value["action_input"], value["final_answer"]
+    if not (isinstance(thought, str) and isinstance(name, str) and isinstance(inputs, dict)) or "<" in thought:
+        return None
+    tool = tools.get(name)
+    if tool and answer is None and all(key in tool.parameter_names for key in inputs):
+        return Decision(thought, ToolCall(name, inputs))
+    if tool or name != "none" or not isinstance(answer, str) or not answer[:1].isalnum() or answer in ("null", "NULL", "Null"):
+        return None
+    return Decision(thought, None, answer)
+
+
+def _whole(value: dict[str, Any], text: str, tools: ToolRegistry) -> Decision:
+    """The decision of a text that is one valid JSON object."""
+    offset = text.index("{")
+    if is_echo(value):
+        raise Unreadable("template_echo", offset, "placeholders stand where values belong; fill in the values")
+    repairs: dict[str, int] = {}
+    found = shape(value, "closed", tools, offset, repairs)
+    if not found.decides:
+        if not may_decide(value):
+            raise Unreadable("not_a_decision", offset, "the object has no action and no final_answer")
+        raise Unreadable("no_answer", offset, "neither a tool in action nor text in final_answer")
+    return _decision(found, repairs, offset)
+
+
+def _decision(found: Shape, repairs: dict[str, int], offset: int) -> Decision:
+    if found.premature:
+        repairs.setdefault("premature_answer", offset)
+    noted = tuple(Repair(name, at) for name, at in sorted(repairs.items(), key=lambda item: item[1]))
+    if found.tool:
+        return Decision(found.thought, ToolCall(found.tool.name, found.arguments or {}), None, noted)
+    return Decision(found.thought, None, found.answer, noted)
+
+
+def _parse_error(error: Unreadable, text: str, cut: bool) -> ParseError:
+    """The error with its place in the text. A reply that was cut is told so, whatever else is wrong with it."""
+    reason, hint, at = error.reason, error.hint, min(error.offset, len(text))
+    if cut and reason not in ("empty", "only_thinking", "refused", "too_long"):
+        reason, hint, at = "truncated", f"the reply was cut after {len(text)} characters", len(text)
+    start = max(0, at - _EXCERPT // 2) if at == len(text) or reason in ("truncated",) else at
+    return ParseError(
+        reason, hint, excerpt=text[start : start + _EXCERPT], line=text.count("\n", 0, at) + 1, column=at - text.rfind("\n", 0, at)
+    )

@@ -1,0 +1,304 @@
+"""The tolerant reader: one pass over one object, with a stack of its own and a name for each repair."""
+
+import json
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from react_agent.lenient_json_escapes import decode
+from react_agent.lenient_json_keys import role, strong_role
+from react_agent.lenient_json_strings import Frame, Strings, Zone
+from react_agent.lenient_json_tokens import (
+    BLANK, CLOSERS, CUT_KEY, HALF_KEY, KEY_AHEAD, NOISE, ORDINARY, PLAIN_KEY, PLAIN_MEMBER, QUOTE_REPAIR, WIDE, Unreadable, text_ends,
+)  # fmt: skip
+from react_agent.lenient_json_values import NUMBER_STARTS, read_number, read_word
+
+MAX_DEPTH = 100
+Ending = Literal["closed", "ended", "open", "cut"]
+Guide = Callable[[object], Collection[str]]  # the name in "action", None while unknown -> the parameters that may follow
+
+_ESCAPED_KEY = re.compile(r'"((?:[^"\\]|\\.)*+)"[ \t\r\n]*+[:：]', re.DOTALL)
+_REOPENED = re.compile(r"""\s*+[,，]?\s*+["'“]([^"'“”\\\n]{1,40})["'”]\s*+[:：]""")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One object as the model wrote it.
+
+    end: the offset after it. inferred: the end of a string had to be inferred. repairs: the first offset of each kind. ending:
+    closed, the model wrote the last brace; ended, a fence, a token or the next speaker stands in its place; open, the text
+    ended after a whole value; cut, it ended in the middle of something, which is left out.
+    """
+
+    value: dict[str, Any]
+    start: int
+    end: int
+    ending: Ending = "closed"
+    inferred: bool = False
+    repairs: Mapping[str, int] = field(default_factory=dict)
+
+
+def reopened(text: str, end: int) -> bool:
+    """Does a decision's member follow where an object seems to have ended, so that the brace before it was one too many?"""
+    follows = _REOPENED.match(text, end)
+    return follows is not None and strong_role(follows[1]) is not None
+
+
+class Reader:
+    """Reads one object; run() once. as_input: the object is a tool's input by itself, not a decision."""
+
+    def __init__(self, text: str, start: int, guide: Guide, *, opener: bool, as_input: bool) -> None:
+        self.root: dict[str, Any] = {}
+        self._text = text
+        self._start = start
+        self._pos = start + opener
+        self._top = Frame(self.root)
+        self._frames = [self._top]
+        self._repairs: dict[str, int] = {}
+        self._guide = guide
+        self._as_input = as_input
+        self._strings = Strings(text, self._frames, self._repairs, self._parameters, 1 if as_input else 2)
+        if not opener:
+            self._repairs["missing_opener"] = start
+        elif text[start] != "{":
+            self._repairs["full_width"] = start
+
+    def run(self) -> Reading:
+        try:
+            return self._read()
+        except Unreadable as error:
+            if error.cut and error.reason == "truncated" and len(self._frames) == 1 and not self._as_input:
+                return self._unfinished("cut")
+            raise
+
+    def _read(self) -> Reading:
+        frames = self._frames
+        while frames:
+            self._pos = pos = self._skip(self._pos)
+            char = self._char(pos)
+            frame = frames[-1]
+            if not char:
+                return self._unfinished("cut" if frame.commas or frame.key is not None else "open")
+            if frame.key is not None:
+                self._value(frame, char)
+            elif isinstance(frame.container, list):
+                self._item(frame, frame.container, char)
+            elif len(frames) == 1 and text_ends(self._text, self._pos):
+                return self._unfinished("ended")
+            else:
+                self._member(frame, frame.container, char)
+        return Reading(self.root, self._start, self._pos, inferred=self._strings.inferred, repairs=self._repairs)
+
+    def _unfinished(self, ending: Ending) -> Reading:
+        """What there is of an object whose last brace is missing."""
+        if len(self._frames) > 1 or self._as_input:
+            raise Unreadable("truncated", self._pos, "the reply ends before its values are closed", cut=True)
+        self._repairs.setdefault("missing_closer", self._pos)
+        return Reading(self.root, self._start, self._pos, ending, self._strings.inferred, self._repairs)
+
+    def _skip(self, pos: int) -> int:
+        """Past blanks, comments and invisible characters."""
+        text = self._text
+        match = BLANK.match(text, pos)
+        pos = match.end() if match else pos
+        if pos == len(text) or text[pos] in ORDINARY:
+            return pos
+        match = NOISE.match(text, pos)
+        if match and match.end() > pos:
+            name = "comment" if text[pos] in "/#" else "over_escaped" if text[pos] == "\\" else "invisible"
+            self._repairs.setdefault(name, pos)
+            return match.end()
+        return pos
+
+    def _char(self, pos: int) -> str:
+        char = self._text[pos : pos + 1]
+        if char in WIDE:
+            self._repairs.setdefault("full_width", pos)
+            return WIDE[char]
+        return char
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The object's own keys as far as they were read."""
+        return (*self.root, self._top.key) if self._top.key else tuple(self.root)
+
+    # Members and items: the commas and closers between values.
+
+    def _member(self, frame: Frame, container: dict[str, Any], char: str) -> None:
+        pos = self._pos
+        if char == ",":
+            if frame.commas or not container:
+                self._repairs.setdefault("extra_comma", pos)
+            frame.commas += 1
+            self._pos = pos + 1
+        elif char == "}" or char == "]":
+            self._close(frame, char)
+        else:
+            if container and not frame.commas:
+                self._repairs.setdefault("missing_comma", pos)
+            self._key(frame)
+
+    def _item(self, frame: Frame, container: list[Any], char: str) -> None:
+        pos = self._pos
+        if char == ",":
+            if frame.commas or not container:
+                raise Unreadable("bad_syntax", pos, "an element is missing between two commas of a list")
+            frame.commas = 1
+            self._pos = pos + 1
+        elif char == "]" or char == "}":
+            self._close(frame, char)
+        else:
+            if container and not frame.commas:
+                self._missing_item_comma(container, char)
+            self._value(frame, char)
+
+    def _missing_item_comma(self, container: list[Any], char: str) -> None:
+        """Between items a comma may be missing where a bracket or a new line shows that there are two."""
+        before = self._text[max(0, self._pos - 200) : self._pos]
+        if char not in "{[" and not isinstance(container[-1], dict | list) and "\n" not in before[len(before.rstrip()) :]:
+            raise Unreadable("bad_syntax", self._pos, "a comma is missing between two elements of a list")
+        self._repairs.setdefault("missing_comma", self._pos)
+
+    def _close(self, frame: Frame, char: str) -> None:
+        """Close the innermost container, or what the closer can only have meant."""
+        frames, pos = self._frames, self._pos
+        if (char == "}") == isinstance(frame.container, dict):
+            if frame.commas and frame.container:
+                self._repairs.setdefault("trailing_comma", pos)
+            self._pos = pos + 1
+            self._pop()
+        elif len(frames) > 1 and (char == "}") == isinstance(frames[-2].container, dict):
+            self._repairs.setdefault("mismatched_closer", pos)
+            self._pop()  # its own closer is missing, but its parent's fixes where it ended
+            self._close(frames[-1], char)
+        elif char == "]" and len(frames) <= 2:
+            self._stray_bracket()
+        else:
+            raise Unreadable("bad_syntax", pos, f"{char} closes nothing that is open")
+
+    def _stray_bracket(self) -> None:
+        """A ] where no list is open: it was meant to close the input if a key of the decision follows, else it is one too many."""
+        follows = _REOPENED.match(self._text, self._pos + 1)
+        self._pos += 1
+        if len(self._frames) == 2 and follows and strong_role(follows[1]) and follows[1] not in self._parameters():
+            self._repairs.setdefault("mismatched_closer", self._pos - 1)
+            self._pop()
+        else:
+            self._repairs.setdefault("surplus_closer", self._pos - 1)
+
+    def _pop(self) -> None:
+        frames = self._frames
+        done = frames.pop()
+        if frames:
+            self._store(done.container)
+        elif not self._as_input and reopened(self._text, self._pos):
+            self._repairs.setdefault("surplus_closer", self._pos - 1)
+            done.commas = 0
+            frames.append(done)
+
+    # Keys.
+
+    def _key(self, frame: Frame) -> None:
+        text, pos = self._text, self._pos
+        if match := PLAIN_KEY.match(text, pos):
+            frame.key = match[1]
+        elif match := KEY_AHEAD.match(text, pos):
+            frame.key = match["plain"] or match["quoted"] or match["bare"]
+            self._note_key(match, pos)
+        elif (match := HALF_KEY.match(text, pos)) and role(match[1]):
+            frame.key = match[1]
+            self._repairs.setdefault("half_quoted_key", pos)
+        elif match := _ESCAPED_KEY.match(text, pos):
+            frame.key = decode(match[1], pos + 1, self._repairs, strict=True) if "\\" in match[1] else match[1]
+        elif CUT_KEY.match(text, pos):
+            frame.key, self._pos = "", len(text)  # run() sees a key without its value
+            return
+        else:
+            raise self._bad_key(pos)
+        frame.key_at, self._pos = pos, match.end()
+
+    def _note_key(self, match: re.Match[str], pos: int) -> None:
+        first = self._text[pos]
+        if match["bare"]:
+            self._repairs.setdefault("half_quoted_key" if match["shared"] else "unquoted_key", pos)
+        elif first == "\\":
+            self._repairs.setdefault("over_escaped", pos)
+        elif first in QUOTE_REPAIR:
+            self._repairs.setdefault(QUOTE_REPAIR[first], pos)
+        if self._text[match.end() - 1] in WIDE:
+            self._repairs.setdefault("full_width", match.end() - 1)
+
+    def _bad_key(self, pos: int) -> Unreadable:
+        char = self._text[pos]
+        if self._text.startswith(("...", "…", "<"), pos):
+            return Unreadable("template_echo", pos, "a placeholder stands where a key belongs; fill in the values themselves")
+        if char.isdigit() or char == "-":
+            return Unreadable("bad_number", pos, "a number stands where a key belongs; write numbers without thousands separators")
+        if char in CLOSERS:
+            return Unreadable("bad_syntax", pos, 'a key or its colon is missing here; write "key": value')
+        return Unreadable("bad_syntax", pos, f"{char!r} stands where a key belongs")
+
+    # Values.
+
+    def _value(self, frame: Frame, char: str) -> None:
+        text, pos = self._text, self._pos
+        value: object
+        if char == '"' and frame.key is not None and (match := PLAIN_MEMBER.match(text, pos)):
+            value, self._pos = match[1], match.end()
+        elif char in CLOSERS or text.startswith('\\"', pos):
+            value, self._pos = self._strings.read(pos, self._zone(frame))
+        elif char == "{" or char == "[":
+            self._push({} if char == "{" else [])
+            return
+        elif char in NUMBER_STARTS and not text.startswith("...", pos):
+            value, self._pos = read_number(text, pos)
+        elif char in "},]" and self._may_lack_value(frame):
+            value = None
+        else:
+            value, self._pos = read_word(text, pos, self._repairs, as_name=self._zone(frame) == "input" and self._is_action(frame))
+        self._store(value)
+
+    def _zone(self, frame: Frame) -> Zone:
+        if len(self._frames) > 1 or self._as_input:
+            return "input"
+        kind = role(frame.key or "")
+        return "answer" if kind == "answer" else "input" if kind in ("action", "input") else "thought"
+
+    def _is_action(self, frame: Frame) -> bool:
+        return len(self._frames) == 1 and not self._as_input and role(frame.key or "") == "action"
+
+    def _may_lack_value(self, frame: Frame) -> bool:
+        """`"final_answer": }` after a whole call: what comes after the input may be missing."""
+        if len(self._frames) > 1 or strong_role(frame.key or "") != "answer" or not any(role(key) == "input" for key in self.root):
+            return False
+        self._repairs.setdefault("missing_value", self._pos)
+        return True
+
+    def _push(self, container: dict[str, Any] | list[Any]) -> None:
+        if len(self._frames) >= MAX_DEPTH:
+            raise Unreadable("too_deep", self._pos, f"more than {MAX_DEPTH} brackets are open at once; send a flatter object")
+        self._frames.append(Frame(container))
+        self._pos += 1
+
+    def _store(self, value: object) -> None:
+        frame = self._frames[-1]
+        container, key = frame.container, frame.key
+        frame.commas, frame.key = 0, None
+        if isinstance(container, list):
+            container.append(value)
+        elif key is not None:
+            if key in container:
+                self._repeated(container, key, value, frame.key_at)
+            container[key] = value
+
+    def _repeated(self, container: dict[str, Any], key: str, value: object, offset: int) -> None:
+        free = len(self._frames) == 1 and strong_role(key) == "thought"
+        if not free and json.dumps(container[key], sort_keys=True) != json.dumps(value, sort_keys=True):
+            raise Unreadable("duplicate_key", offset, f'"{key[:40]}" is given twice with different values; give it once')
+        self._repairs.setdefault("duplicate_key", offset)
+
+    def _parameters(self) -> Collection[str]:
+        if self._as_input:
+            return self._guide(None)
+        return self._guide(next((value for key, value in self.root.items() if role(key) == "action"), None))

@@ -1,0 +1,93 @@
+"""The small pieces that the tolerant reader is made of: blanks, quotes, brackets, numbers and words."""
+
+import re
+from typing import Any
+
+from react_agent.errors import ParseReason
+from react_agent.lenient_json_keys import INVISIBLE
+
+# Full-width forms stand for the ASCII ones, between strings only.
+WIDE = {"｛": "{", "｝": "}", "［": "[", "］": "]", "：": ":", "，": ","}
+
+# Which characters may end a string, by the one that began it. A curly quote that opens may also be misused to close.
+CLOSERS = {
+    '"': '"', "'": "'", "`": "`", "“": "”“\"", "”": "”\"", "„": "“”\"", "‘": "’‘'", "’": "’'", "‚": "‘’'",
+    "«": "»", "＂": "＂\"", "「": "」", "『": "』",
+}  # fmt: skip
+QUOTE_REPAIR = {"'": "single_quotes", "`": "backtick_quotes"} | {quote: "smart_quotes" for quote in CLOSERS if quote not in "\"'`"}
+
+_BLANK = f"\\s{INVISIBLE}"
+_OPEN = "".join(CLOSERS)
+_CLOSE = "".join(dict.fromkeys("".join(CLOSERS.values())))
+
+# After blanks, one of these needs no look for comments and invisible characters.
+ORDINARY = frozenset("\"'{}[],:-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+BLANK = re.compile(r"[ \t\r\n]*+")
+NOISE = re.compile(rf"(?:[{_BLANK}]++|//[^\n]*+|#[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/|\\[nrt])*+")
+# The same for a look-ahead; its limits keep a long comment from being read again for every quote before it.
+_PEEK = re.compile(rf"(?:[{_BLANK}]++|//[^\n]{{0,100}}+|#[^\n]{{0,100}}+|/\*(?:[^*]|\*(?!/)){{0,100}}+\*/)*+")
+
+# A key and its colon, in any quotes or in none: what may follow a comma in an object. shared: bare, but with a closing quote.
+KEY_AHEAD = re.compile(
+    rf'(?:"(?P<plain>[^"\\\n]{{1,80}}+)"'
+    rf"|\\?[{_OPEN}](?P<quoted>[^{_OPEN}{_CLOSE}\\{{}}\[\],:：\n]{{1,80}}+)\\?[{_CLOSE}]"
+    rf"|(?P<bare>[^\W\d][\w.-]{{0,60}}+)(?P<shared>[{_CLOSE}]?+))[{_BLANK}]*+[:：]"
+)
+PLAIN_KEY = re.compile(r'"([^"\\\x00-\x1f]*+)"[ \t\r\n]*+:')
+HALF_KEY = re.compile(rf"[{_OPEN}]([^\W\d][\w -]{{0,60}}?)[{_BLANK}]*+[:：]")
+# A string and, after its comma, the next key: by far the most common case.
+PLAIN_MEMBER = re.compile(r'"([^"\\\x00-\x1f]*+)"(?=[ \t\r\n]*+,[ \t\r\n]*+"[^"\\\n]{1,80}+"[ \t\r\n]*+:)')
+
+NUMBER = re.compile(r"-?(?:0|[1-9]\d*+)(\.\d++)?+([eE][+-]?+\d++)?+")
+AFTER_VALUE = re.compile(rf"[{_BLANK},，\]］}}｝/#\"']")
+CUT_KEY = re.compile(rf"\\?[{_OPEN}]?[^{_OPEN}{_CLOSE}{{}}\[\],:：]*+\\?[{_CLOSE}]?[{_BLANK}]*+\Z")
+WORD = re.compile(r"[^\W\d][\w.-]*+(?:\(\))?+")
+LITERALS = {"true": True, "false": False, "null": None, "none": None}
+NOT_NUMBERS = frozenset({"nan", "infinity", "inf"})
+
+_ENDS = ("```", "~~~", "<|", "</")
+# Who speaks next in a dialogue that the model invents: only at the start of a line.
+SPEAKER = (
+    r"[ \t>*#_\[]*+(?:observations?|(?:tool|function) (?:result|output|response)s?|users?|humans?|assistant|system|ai|question"
+    r"|观察结果|观察|观测|工具结果|工具返回|用户|助手|系统)[ \t]*+\d*[ \t*_\]]*+(?:[:：]|\n|\Z)"
+)
+_SPEAKER = re.compile(SPEAKER, re.IGNORECASE)
+
+
+class Unreadable(Exception):
+    """Why a text could not be read, and where.
+
+    cut: the text ended too early; what is there may be right. partial: the object's own members that had been read;
+    keys: theirs, and the one whose value was being read.
+    """
+
+    def __init__(self, reason: ParseReason, offset: int, hint: str, *, cut: bool = False) -> None:
+        super().__init__(reason, offset, hint)
+        self.partial: dict[str, Any] = {}
+        self.keys: tuple[str, ...] = ()
+        self.reason: ParseReason = reason
+        self.offset = offset
+        self.hint = hint
+        self.cut = cut
+
+
+def char_at(text: str, pos: int) -> str:
+    """The character at pos, "" past the end; a full-width bracket, comma or colon as its ASCII form."""
+    char = text[pos : pos + 1]
+    return WIDE.get(char, char)
+
+
+def peek(text: str, pos: int) -> int:
+    """Where the next token begins, as far as a look-ahead cares."""
+    match = _PEEK.match(text, pos)
+    return match.end() if match else pos
+
+
+def text_ends(text: str, pos: int) -> bool:
+    """Does something stand at pos that is no part of an object: a fence, a server's token, the next speaker?"""
+    if text.startswith(_ENDS, pos):
+        return True
+    line = pos
+    while line and text[line - 1] in " \t":
+        line -= 1
+    return line > 0 and text[line - 1] == "\n" and _SPEAKER.match(text, pos) is not None

@@ -1,0 +1,225 @@
+"""Which of a reply's objects is its decision: the first one, if the rest only continues it.
+
+What may follow: an invented observation or another speaker's turn, the same decision again, a premature answer to the call just
+made, objects that decide nothing. Two different decisions are a conflict, whatever stands between them. Without an object the
+labels of a text are read.
+"""
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from react_agent.lenient_json import SPEAKER, Guide, Unreadable
+from react_agent.lenient_json_keys import is_decision_like, role, visible
+from react_agent.parser_find import Finder, Found
+from react_agent.parser_labels import find_labels
+from react_agent.parser_names import find_tool, is_none
+from react_agent.parser_shape import Shape, is_echo, shape
+from react_agent.parser_text import read_text
+from react_agent.registry import ToolRegistry
+
+_TURN = r"<\|(?:im_start|start|start_header_id)\|>|<start_of_turn>|<(?:observation|tool_response)>"
+_NEXT_SPEAKER = re.compile(rf"(?:\A|(?<=\n)){SPEAKER}|{_TURN}", re.IGNORECASE)
+_KEY = re.compile(r'"(?:thought|action|action_input|final_answer)"\s*:')
+_NOT_WORDS = re.compile(r"```\w*|~~~\w*|<[^<>\n]{0,80}>|\[/?[A-Z]+\]")
+_WORD = re.compile(r"\w")
+
+
+@dataclass(slots=True)
+class Chosen:
+    """The decision and where it stands, with the first offset of each kind of repair. found: its object, None for labelled text."""
+
+    shape: Shape
+    repairs: dict[str, int]
+    found: Found | None = None
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What the objects came to so far.
+
+    others: the objects after the chosen one. over: another speaker's turn has begun. thought: of an object that holds nothing
+    else. weak: an answer under a key that data may have too. reason: why there is no decision, if none comes.
+    """
+
+    chosen: Chosen | None = None
+    others: list[Found] = field(default_factory=list)
+    over: bool = False
+    thought: str = ""
+    weak: Chosen | None = None
+    reason: Unreadable | None = None
+
+
+class Choice:
+    """Reads one text. cut: a limit or a filter cut it off; stopped: the model ended it by itself."""
+
+    def __init__(self, text: str, tools: ToolRegistry, *, cut: bool, stopped: bool) -> None:
+        self._text = text
+        self._tools = tools
+        self._cut = cut
+        self._stopped = stopped
+        self._guide = _guide_to(tools)
+        self._finder = Finder(text, self._guide)
+        self._begin = 0
+        self._seen = _Seen()
+
+    def make(self) -> Chosen:
+        """The one decision of the text. Raises Unreadable."""
+        for found in self._finder:
+            self._forget_reasoning()
+            if self._seen.chosen:
+                self._follow(self._seen.chosen, found)
+            else:
+                self._first(found)
+        self._forget_reasoning()
+        seen = self._seen
+        if seen.chosen and seen.chosen.found:
+            self._refuse_labels_before(seen.chosen.shape, seen.chosen.found.start)
+            self._note_rest(seen.chosen, seen.chosen.found)
+            return seen.chosen
+        chosen = self._labelled() or seen.weak
+        if not chosen:
+            raise seen.reason or self._nothing()
+        return chosen
+
+    def _forget_reasoning(self) -> None:
+        """When a closing tag comes without its opening one, all that was found before it was reasoning."""
+        if self._begin != self._finder.begin:
+            self._begin = self._finder.begin
+            self._seen = _Seen()
+
+    # One object after the other.
+
+    def _first(self, found: Found) -> None:
+        """Choose an object if it decides something. Raises Unreadable for a decision that cannot be used."""
+        seen = self._seen
+        if found.fault and found.fault.reason != "template_echo":
+            raise found.fault
+        try:
+            chosen = self._shaped(found)
+        except Unreadable as error:
+            if found.reading and is_decision_like(found.reading.value):
+                raise
+            seen.reason = seen.reason or error
+            return
+        if chosen and chosen.shape.weak and not chosen.shape.tool:
+            seen.weak = seen.weak or chosen
+        elif chosen and chosen.shape.decides:
+            seen.chosen = chosen
+        elif chosen:
+            seen.thought = seen.thought or chosen.shape.thought
+            seen.reason = Unreadable("no_answer", found.start, "neither a tool in action nor text in final_answer")
+
+    def _follow(self, chosen: Chosen, found: Found) -> None:
+        """Pass over what only continues the chosen decision. Raises Unreadable("conflict")."""
+        seen = self._seen
+        last = seen.others[-1] if seen.others else chosen.found
+        seen.over = seen.over or not last or bool(_NEXT_SPEAKER.search(self._text[last.end : found.start]))
+        seen.others.append(found)
+        if seen.over:
+            return
+        try:
+            other = self._shaped(found)
+        except Unreadable as error:
+            self._refuse_clash(chosen.shape, found, found.reading.value if found.reading else error.partial)
+            return
+        if not other or not other.shape.decides or (other.shape.weak and not other.shape.tool) or other.shape.agrees_with(chosen.shape):
+            return
+        if chosen.shape.tool and other.shape.answer is not None and chosen.found and not chosen.found.listed:
+            chosen.repairs.setdefault("premature_answer", found.start)
+            return
+        raise _conflict(found.start)
+
+    def _shaped(self, found: Found) -> Chosen | None:
+        """What an object decides; None for a template and for one that is only quoted. Raises Unreadable."""
+        reading = found.reading
+        if not reading:
+            raise found.fault or _conflict(found.start)
+        if self._cut and reading.ending != "closed":
+            raise Unreadable("truncated", reading.end, "the reply was cut before its object was closed", cut=True)
+        value = reading.value
+        if found.recipient and not is_decision_like(value):
+            value = {"action": found.recipient, "action_input": value}
+        if found.quoted:
+            self._seen.reason = Unreadable("not_a_decision", found.start, "the object stands in the middle of a sentence; send it alone")
+            return None
+        if is_echo(value):
+            self._seen.reason = Unreadable("template_echo", found.start, "placeholders stand where values belong; fill in the values")
+            return None
+        repairs = dict(reading.repairs)
+        return Chosen(shape(value, reading.ending, self._tools, found.start, repairs), repairs, found)
+
+    def _refuse_clash(self, first: Shape, found: Found, partial: Mapping[str, Any]) -> None:
+        """A later object that is damaged or cut is a conflict if it was going to act; a cut one may begin the same call again."""
+        name = next((value for key, value in partial.items() if role(key) == "action"), None)
+        if name is None or (isinstance(name, str) and is_none(name)):
+            return
+        again = isinstance(name, str) and first.tool is not None and find_tool(name, self._tools) is first.tool
+        if not (self._cut and again):
+            raise _conflict(found.start)
+
+    # What stands around the objects.
+
+    def _labelled(self) -> Chosen | None:
+        """What the labels of a text without a deciding object say."""
+        repairs: dict[str, int] = {}
+        found = read_text(self._reply(), self._begin, self._finder.end, self._tools, self._guide, stopped=self._stopped, repairs=repairs)
+        return Chosen(found, repairs) if found and found.decides else None
+
+    def _reply(self) -> str:
+        """The text with its reasoning blanked, so that offsets stay."""
+        text = self._text
+        for start, end in self._finder.reasoning:
+            text = text[:start] + " " * (end - start) + text[end:]
+        return text
+
+    def _refuse_labels_before(self, chosen: Shape, start: int) -> None:
+        """A conflict if lines such as "Action: fetch" in front of the object name another tool or another input."""
+        if start - self._begin < len("tool: x"):
+            return
+        labels = find_labels(self._reply(), self._begin, start, self._guide)
+        for label in labels:
+            tool = find_tool(label.line, self._tools) if label.kind == "action" and label.line else None
+            if tool and tool is not chosen.tool:
+                raise _conflict(label.start)
+            if label.reading and chosen.tool and label.reading.value != chosen.arguments:
+                raise _conflict(label.start)
+
+    def _note_rest(self, chosen: Chosen, found: Found) -> None:
+        """Record what was dropped after the decision. Raises Unreadable if it may be a part of a string that seems to end too early."""
+        text, after = self._text, found.end
+        bounds = [after, *(at for other in self._seen.others for at in (other.start, other.end)), len(text)]
+        between = [text[a:b] for a, b in zip(bounds[::2], bounds[1::2], strict=True)]
+        if found.reading and found.reading.inferred and any(_KEY.search(part) for part in between):
+            raise Unreadable("unescaped_quote", found.start, 'a quote inside a text is not escaped; write \\" for each one')
+        rest = text[after:]
+        if speaker := _NEXT_SPEAKER.search(rest):
+            chosen.repairs.setdefault("invented_observation", after + speaker.start())
+        elif "premature_answer" not in chosen.repairs and _WORD.search(_NOT_WORDS.sub("", rest)):
+            chosen.repairs.setdefault("dropped_tail", after)
+
+    def _nothing(self) -> Unreadable:
+        """Why there is no decision at all."""
+        finder = self._finder
+        if visible(_NOT_WORDS.sub("", self._reply()[self._begin : finder.end])).strip():
+            if finder.data >= 0:
+                return Unreadable("not_a_decision", finder.data, "the object has no action and no final_answer")
+            return Unreadable("no_object", self._begin, "the reply holds no JSON object with thought, action, action_input and final_answer")
+        if finder.reasoning:
+            return Unreadable("only_thinking", finder.end, "the reply holds only reasoning")
+        return Unreadable("empty", 0, "the reply is empty")
+
+
+def _conflict(offset: int) -> Unreadable:
+    return Unreadable("conflict", offset, "the reply holds two different decisions; send only the next step")
+
+
+def _guide_to(tools: ToolRegistry) -> Guide:
+    """The parameters that may follow in a call of the named tool; of any tool while the name is not known."""
+
+    def parameters(name: object) -> Collection[str]:
+        tool = find_tool(name, tools) if isinstance(name, str) else None
+        return tool.parameter_names if tool else {each for known in tools for each in known.parameter_names}
+
+    return parameters

@@ -1,0 +1,176 @@
+"""The objects of a reply that may be its decision, in order.
+
+Braces in prose are passed over, objects in reasoning and after the end of the model's turn do not count, and nothing inside an
+object that could not be read is ever looked at: an inner object of a damaged outer one is data, not a decision.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from react_agent.lenient_json import Guide, Reading, Unreadable, read_object, reopened, strict_object
+from react_agent.lenient_json_keys import may_decide, strong_role
+from react_agent.segments import CHANNEL_END, MARK, reasoning_end
+
+_MAX_REPAIRED = 300  # objects read with repairs; a real reply has one or two
+_OPENERLESS = re.compile(r'^[ \t]*+(?=["“](?:thought|action|action_input|final_answer)["”]\s*+[:：])', re.MULTILINE)
+_BRACES = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}]', re.DOTALL)
+_INPUT_LABEL = re.compile(
+    r"(?:^|\n)[\W_]*+(?:(?:action|tool)[ _]?input|input|arguments?|行动输入|动作输入|工具输入|输入|参数)[*_ \t]*+[:：][*_\s]*+(?:```\w*\s*+)?\Z",
+    re.IGNORECASE,
+)
+_TO_FUNCTION = re.compile(r"\bto=(?:functions\.)?(\w+)")
+_PROSE = re.compile(r"[^\W\d_]{2}")
+_NEAR = 200  # characters of a line that are looked at around an object
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One object: its reading, or why it could not be read. listed: it begins a list. recipient: the tool that a channel's header
+    names for it. quoted: it stands in the middle of a sentence."""
+
+    start: int
+    end: int
+    reading: Reading | None = None
+    fault: Unreadable | None = None
+    listed: bool = False
+    quoted: bool = False
+    recipient: str = ""
+
+
+class Finder:
+    """Finds the objects of one text; iterate once.
+
+    begin, end: where the reply is, as far as the search has come; objects that were found before begin were part of the
+    reasoning after all. reasoning: the parts between that are none of the reply either. data: where the first object stands that
+    is no decision, -1 without one.
+    """
+
+    def __init__(self, text: str, guide: Guide) -> None:
+        self.begin = 0
+        self.end = len(text)
+        self.reasoning: list[tuple[int, int]] = []
+        self.data = -1
+        self._text = text
+        self._guide = guide
+        self._pos = 0
+        self._spoken = False  # there was more than tags and blanks
+        self._repaired = 0
+        self._recipient = ""
+
+    def __iter__(self) -> Iterator[Found]:
+        text = self._text
+        while self._pos < self.end:
+            match = MARK.search(text, self._pos)
+            stop = match.start() if match else len(text)
+            if not self._spoken and (bare := _OPENERLESS.search(text, self._pos, stop + 1)) and bare.end() < stop:
+                found = self._object(bare.end(), opener=False)
+            elif not match:
+                return
+            elif match.lastgroup == "object":
+                found = self._object(stop, opener=True)
+            else:
+                self._spoken = self._spoken or bool(_PROSE.search(text, self._pos, stop))
+                self._tag(match)
+                continue
+            self._spoken = True
+            if found:
+                yield found
+
+    # Tags.
+
+    def _tag(self, match: re.Match[str]) -> None:
+        """Go on after what a tag begins or ends."""
+        kind, text = match.lastgroup, self._text
+        self._pos = match.end()
+        if kind == "open":
+            self._reasoning(match.start(), reasoning_end(text, match))
+        elif kind == "close":  # the opening tag was in the prompt: all before it was reasoning
+            self.reasoning.append((self.begin, self._pos))
+            self._reply_begins()
+        elif kind == "channel" and match["name"].casefold() == "analysis":
+            closer = CHANNEL_END.search(text, match.end())
+            self._reasoning(match.start(), closer.start() if closer else -1)
+        elif kind == "channel":
+            if match["name"].casefold() == "final":
+                self._reply_begins()
+            to = _TO_FUNCTION.search(match["header"])
+            self._recipient = to[1] if to else ""
+        elif kind == "end" and self._spoken and not CHANNEL_END.match(text, match.end()):
+            self.end = match.start()
+        elif kind == "turn" and match["role"].casefold() not in ("", "assistant", "model"):
+            self.end = match.start()
+
+    def _reasoning(self, start: int, end: int) -> None:
+        self.reasoning.append((start, end if end >= 0 else len(self._text)))
+        if end < 0:
+            self.end = start
+        else:
+            self._pos = end
+
+    def _reply_begins(self) -> None:
+        self.begin = self._pos
+        self._spoken = False
+
+    # Objects.
+
+    def _object(self, start: int, *, opener: bool) -> Found | None:
+        """The object at start, unless it is data; moves on behind it, or to the end when nothing after it may be looked at."""
+        text, gap = self._text, self._pos
+        if opener and _INPUT_LABEL.search(text[max(gap, start - 100) : start]):
+            return self._skip_input(start)
+        try:
+            reading = self._read(start, opener)
+        except Unreadable as fault:
+            return self._fault(start, fault)
+        self._pos = reading.end
+        if not may_decide(reading.value) and not self._recipient:
+            self.data = start if self.data < 0 else self.data
+            return None
+        before = text[max(gap, start - _NEAR) : start].rpartition("\n")[2]
+        after = text[reading.end : reading.end + _NEAR].partition("\n")[0]
+        quoted = bool(_PROSE.search(before) and _PROSE.search(after)) and not any(strong_role(key) == "thought" for key in reading.value)
+        return Found(start, reading.end, reading, None, before.rstrip().endswith("["), quoted, self._recipient)
+
+    def _read(self, start: int, opener: bool) -> Reading:
+        text = self._text
+        if opener and text[start] == "{":
+            try:
+                value, end = strict_object(text, start)
+            except ValueError:
+                pass
+            else:
+                if not reopened(text, end):
+                    return Reading(value, start, end)
+        self._repaired += 1
+        if self._repaired > _MAX_REPAIRED:
+            raise Unreadable("bad_syntax", start, "there are too many broken objects; send one JSON object and nothing else")
+        return read_object(text, start, self._guide, opener=opener)
+
+    def _fault(self, start: int, fault: Unreadable) -> Found | None:
+        """A damaged decision ends the search. Damaged data and templates are passed over if their braces tell where they end."""
+        decision = any(strong_role(key) for key in fault.keys)
+        end = -1 if decision and fault.reason != "template_echo" else self._braces_end(start)
+        if end < 0 or self._repaired > _MAX_REPAIRED:
+            self._pos = self.end = len(self._text)
+            return Found(start, self._pos, fault=fault)
+        self._pos = end
+        if fault.reason == "template_echo":
+            return Found(start, end, fault=fault)
+        self.data = start if self.data < 0 else self.data
+        return None
+
+    def _braces_end(self, start: int) -> int:
+        depth = 0
+        for match in _BRACES.finditer(self._text, start):
+            depth += (match[0] == "{") - (match[0] == "}")
+            if not depth:
+                return match.end()
+        return -1
+
+    def _skip_input(self, start: int) -> None:
+        """Pass over an object that a label in front names as a tool's input."""
+        try:
+            self._pos = read_object(self._text, start, self._guide, as_input=True).end
+        except Unreadable:
+            self._pos = self.end

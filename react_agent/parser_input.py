@@ -1,0 +1,98 @@
+"""action_input as models give it -> a tool's arguments."""
+
+import json
+import re
+from typing import Any, NoReturn
+
+from react_agent.lenient_json import Unreadable, read_object, strict_text
+from react_agent.lenient_json_keys import CANONICAL, visible
+from react_agent.parser_names import is_none
+from react_agent.registry import Tool
+
+_FENCED = re.compile(r"\s*(?:```|~~~)\w*\s*(.*?)\s*(?:```|~~~)\s*", re.DOTALL)
+_SHOWN = 40
+
+
+def arguments(tool: Tool, value: object, given: bool, offset: int, repairs: dict[str, int]) -> dict[str, Any]:
+    """The arguments that a value stands for, checked no further; given is False when there was no action_input at all.
+
+    An object; the JSON text of one; a list of one; bare text for a tool with exactly one parameter; nothing, for a tool with
+    none. Raises Unreadable("bad_input").
+    """
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
+        repairs.setdefault("list_of_one", offset)
+        value = value[0]
+    if isinstance(value, str):
+        value = _from_text(tool, value, offset, repairs)
+    if isinstance(value, dict):
+        return _clean(tool, value, offset, repairs)
+    if value is None and not tool.parameter_names:
+        repairs.setdefault("no_input", offset)
+        return {}
+    if not given or value is None:
+        _refuse(tool, offset, f"{tool.name} needs its arguments in action_input")
+    if isinstance(value, list):
+        _refuse(tool, offset, "action_input is a list; name each argument")
+    _refuse(tool, offset, f"action_input is {json.dumps(value)}, not an object")
+
+
+def _from_text(tool: Tool, text: str, offset: int, repairs: dict[str, int]) -> object:
+    names = tool.parameter_names
+    fenced = _FENCED.fullmatch(text)
+    inner = (fenced[1] if fenced else text).strip()
+    if inner.startswith(("{", "[{")):
+        repairs.setdefault("json_text", offset)
+        return _object_in(tool, inner, offset)
+    if len(names) == 1 and text.strip():
+        repairs.setdefault("bare_input", offset)
+        return {names[0]: text}
+    if not names and is_none(text):
+        return None
+    _refuse(tool, offset, f"action_input is the text {text[:_SHOWN]!r}")
+
+
+def _object_in(tool: Tool, text: str, offset: int) -> dict[str, Any]:
+    """The object that a text is, whole; read with repairs only if it then has the tool's own parameters."""
+    try:
+        value = strict_text(text)
+    except ValueError:
+        value = _repaired(tool, text)
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if not isinstance(value, dict):
+        _refuse(tool, offset, "action_input is text that looks like JSON but is not whole")
+    return value
+
+
+def _repaired(tool: Tool, text: str) -> object:
+    try:
+        reading = read_object(text, 0, lambda _: tool.parameter_names, as_input=True) if text.startswith("{") else None
+    except Unreadable:
+        return None
+    whole = reading is not None and not text[reading.end :].strip() and set(reading.value) <= set(tool.parameter_names)
+    return reading.value if reading and whole else None
+
+
+def _clean(tool: Tool, value: dict[str, Any], offset: int, repairs: dict[str, int]) -> dict[str, Any]:
+    """The arguments with invisible characters taken out of parameter names."""
+    names = tool.parameter_names
+    odd = [key for key in value if key not in names]
+    if not odd:
+        return value
+    for key in odd:
+        if visible(key) in names and visible(key) not in value:
+            repairs.setdefault("invisible", offset)
+            value = {visible(key) if each == key else each: item for each, item in value.items()}
+    return value
+
+
+def refuse_swallowed(tool: Tool, values: dict[str, Any], missing: frozenset[str], offset: int) -> None:
+    """Unreadable if a key of the decision stands inside the input and nowhere else: the input was not closed before it."""
+    for key in values:
+        if CANONICAL.get(key) in missing and key not in tool.parameter_names:
+            raise Unreadable("bad_input", offset, f'"{key}" stands inside action_input; close action_input before it')
+
+
+def _refuse(tool: Tool, offset: int, what: str) -> NoReturn:
+    shape = json.dumps({name: "..." for name in tool.parameter_names}, ensure_ascii=False)
+    raise Unreadable("bad_input", offset, f'{what}; write "action_input": {shape}')

@@ -1,0 +1,58 @@
+"""Which tool a model meant by the name it wrote, and the words for "no tool" and "I am done"."""
+
+import re
+
+from react_agent.lenient_json import Unreadable
+from react_agent.lenient_json_keys import squeezed, visible
+from react_agent.registry import Tool, ToolRegistry
+from react_agent.registry_mistakes import near
+
+NONE_WORDS = frozenset({"", "none", "null", "nil", "n/a", "notool", "noaction", "notoolneeded", "无", "没有", "不需要", "无需工具"})
+FINISH_WORDS = frozenset({"finish", "finalanswer", "answer", "final", "done", "完成", "最终答案", "回答"})
+_EDGES = " \t\r\n\"'`“”‘’*"
+_NAMESPACE = re.compile(r"(?:functions|tools)\.", re.IGNORECASE)
+_SPACES = re.compile(r"\s+")
+_SHOWN = 60
+
+
+def bare(name: str) -> str:
+    """A name without what models put around it: blanks, quotes, backticks, an empty (), a namespace."""
+    name = visible(name).strip(_EDGES)
+    return _NAMESPACE.sub("", name.removesuffix("()").strip(_EDGES), count=1) if len(name) < 200 else name
+
+
+def find_tool(name: str, tools: ToolRegistry) -> Tool | None:
+    """The one tool that a name can mean: as written, else bare, else also without regard to case and with spaces for underscores."""
+    tool = tools.get(name) or tools.get(bare(name))
+    if tool:
+        return tool
+    wanted = _folded(bare(name))
+    same = [known for known in tools.names if _folded(known) == wanted]
+    return tools.get(same[0]) if len(same) == 1 else None
+
+
+def is_none(name: str) -> bool:
+    return squeezed(bare(name)) in NONE_WORDS
+
+
+def is_finish(name: str) -> bool:
+    return squeezed(bare(name)) in FINISH_WORDS
+
+
+def unknown_tool(name: str, tools: ToolRegistry, offset: int) -> Unreadable:
+    """Says what is there instead. A near name goes into the hint, never into the call."""
+    shown = name if len(name) <= _SHOWN else f"{name[: _SHOWN - 1]}…"
+    same = [known for known in tools.names if _folded(known) == _folded(bare(name))]
+    meant = " or ".join(same) if len(same) > 1 else near(bare(name), tools.names)
+    start = bare(re.split(r"[(\[{]", name, maxsplit=1)[0])
+    if start != bare(name) and start in tools:
+        hint = f"action holds a call, {shown!r}; write only the name {start!r} there and its arguments in action_input"
+    elif meant:
+        hint = f"there is no tool named {shown!r}; did you mean {meant}?"
+    else:
+        hint = f"there is no tool named {shown!r}; the tools are: {', '.join(tools.names) or 'none'}"
+    return Unreadable("unknown_tool", offset, hint)
+
+
+def _folded(name: str) -> str:
+    return _SPACES.sub("_", name.casefold())

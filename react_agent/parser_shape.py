@@ -1,0 +1,129 @@
+"""An object that a model wrote -> what it decides: a call, an answer, or why it is neither. Shape is normalised, meaning never."""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from react_agent.lenient_json import Ending, Unreadable
+from react_agent.lenient_json_keys import CANONICAL, role, squeezed, visible
+from react_agent.parser_fields import Called, Fields, called, collect, same, unwrapped
+from react_agent.parser_input import arguments, refuse_swallowed
+from react_agent.parser_names import bare, find_tool, is_finish, is_none, unknown_tool
+from react_agent.registry import Tool, ToolRegistry
+
+_ALL = frozenset(CANONICAL.values())
+_ANSWER_KEYS = frozenset("answer finalanswer result output response text content message value 答案 最终答案".split())
+_ANGLED = re.compile(r"\s*<[^<>]{1,80}>\s*")
+_ANGLED_WORDS = re.compile(
+    r"\s*<[^<>]*\b(?:your|the|tool|name|answer|reasoning|thoughts?|null|none|here|input|value|argument|text)\b[^<>]*>\s*", re.IGNORECASE
+)
+_DOTS = re.compile(r"\s*(?:\.{3,}|…+)\s*")
+_NAME_WORDS = re.compile(r"\s*(?:the )?(?:names? of (?:the|a) tool|tool[ _-]?names?|tool to (?:use|call)|工具名)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What an object decides: a call (tool and arguments), an answer, or with neither nothing yet. premature: an answer stood
+    beside the call. weak: all of its keys are such as data may have, so that it decides only when nothing else does."""
+
+    thought: str
+    tool: Tool | None = None
+    arguments: dict[str, Any] | None = None
+    answer: str | None = None
+    premature: bool = False
+    weak: bool = False
+
+    @property
+    def decides(self) -> bool:
+        return self.tool is not None or self.answer is not None
+
+    def agrees_with(self, other: "Shape") -> bool:
+        return self.tool is other.tool and self.answer == other.answer and same(self.arguments, other.arguments)
+
+
+def shape(value: dict[str, Any], ending: Ending, tools: ToolRegistry, offset: int, repairs: dict[str, int]) -> Shape:
+    """What an object decides; ending says how it ended. Raises Unreadable for the reason why it decides nothing that may be used."""
+    value = unwrapped(value, offset, repairs)
+    fields = collect(value, tools, offset, repairs)
+    call = called(fields, tools, offset, repairs)
+    tool = find_tool(call.name, tools) if call.name else None
+    if tool:
+        if tool.name != call.name:
+            repairs.setdefault("tool_name", offset)
+        if ending in ("open", "cut") and isinstance(call.input, str) and role(next(reversed(value))) == "input":
+            raise _unfinished(offset)  # the text may go on after what looks like its last quote
+        return _call(tool, call, fields, ending, offset, repairs)
+    if call.name and is_finish(call.name):
+        return _answered(fields, _finished(call, fields, offset, repairs), ending, offset)
+    if call.name and not is_none(call.name):
+        raise unknown_tool(call.name, tools, offset)
+    return _answered(fields, answer_text(fields.answer), ending, offset)
+
+
+def is_echo(value: dict[str, Any]) -> bool:
+    """Is an object the template, the schema or a placeholder of the prompt rather than a decision?"""
+    if "properties" in value and ("type" in value or "$schema" in value):
+        return True
+    action, thought, answer = value.get("action"), value.get("thought"), value.get("final_answer")
+    if isinstance(action, str) and (_ANGLED.fullmatch(action) or _DOTS.fullmatch(action) or _NAME_WORDS.match(action)):
+        return True
+    if isinstance(answer, str) and (_DOTS.fullmatch(answer) or _ANGLED_WORDS.fullmatch(answer)):
+        return not isinstance(action, str) or is_none(action)
+    inputs = value.get("action_input")
+    if isinstance(thought, str) and _ANGLED_WORDS.fullmatch(thought) and isinstance(inputs, dict):
+        return any(isinstance(item, str) and _ANGLED.fullmatch(item) for item in inputs.values())
+    return False
+
+
+def answer_text(value: object) -> str | None:
+    """A final_answer as text, None when it is none: null, blank, "null" or an empty object or list."""
+    if value is None or value == {} or value == []:
+        return None
+    if isinstance(value, str):
+        plain = visible(value).strip()
+        return value if plain and plain.casefold() != "null" else None
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _call(tool: Tool, call: Called, fields: Fields, ending: Ending, offset: int, repairs: dict[str, int]) -> Shape:
+    if not call.given and fields.weak:
+        raise Unreadable("not_a_decision", offset, f"the object names {tool.name} but has no action_input")
+    if not call.given and ending != "closed":
+        raise _unfinished(offset)
+    inputs = arguments(tool, call.input, call.given, offset, repairs)
+    refuse_swallowed(tool, inputs, _ALL - fields.has, offset)
+    premature = answer_text(fields.answer) is not None
+    return Shape(_text(fields.thought), tool, inputs, premature=premature, weak=fields.weak)
+
+
+def _answered(fields: Fields, answer: str | None, ending: Ending, offset: int) -> Shape:
+    """An answer; of an unclosed object only if nothing that could still have come would have been a call."""
+    if ending == "cut" or (ending == "open" and (answer is None or "action" not in fields.has)):
+        raise _unfinished(offset)
+    return Shape(_text(fields.thought), answer=answer, weak=fields.weak)
+
+
+def _finished(call: Called, fields: Fields, offset: int, repairs: dict[str, int]) -> str | None:
+    """The answer of an action such as "finish", which often stands in action_input."""
+    value = call.input
+    if isinstance(value, dict) and len(value) == 1:
+        key, item = next(iter(value.items()))
+        value = item if squeezed(key) in _ANSWER_KEYS else value
+    inside, beside = answer_text(value), answer_text(fields.answer)
+    if inside is not None and beside is not None and inside != beside:
+        raise Unreadable("conflict", offset, "action_input and final_answer hold different answers; give one in final_answer")
+    if inside is not None and isinstance(value, dict):
+        raise Unreadable("no_answer", offset, f'{bare(str(call.name))[:40]} is no tool; write "action": "none" and the answer in final_answer')
+    repairs.setdefault("finish_word", offset)
+    return inside if beside is None else beside
+
+
+def _unfinished(offset: int) -> Unreadable:
+    return Unreadable("truncated", offset, "the reply ends before its object is whole", cut=True)
+
+
+def _text(thought: object) -> str:
+    if thought is None or isinstance(thought, str):
+        return thought or ""
+    return json.dumps(thought, ensure_ascii=False)

@@ -1,0 +1,124 @@
+"""Replies without an object: "Action:" and "Action Input:" lines, YAML-like ones too, and "Final Answer:".
+
+Such text has no closing mark, so that a cut one looks whole. An input that is JSON is closed by its own brace and always counts.
+Plain text counts only if the model stopped by itself, and as an input only for a tool that changes nothing.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from react_agent.lenient_json import Guide, Unreadable
+from react_agent.parser_input import arguments
+from react_agent.parser_labels import Label, find_labels
+from react_agent.parser_names import find_tool, is_finish, is_none, unknown_tool
+from react_agent.parser_shape import Shape, answer_text
+from react_agent.parser_yaml import mapping, scalar
+from react_agent.registry import Tool, ToolRegistry
+
+_PAIRS = {'"': '"', "'": "'", "`": "`", "“": "”"}
+
+
+def read_text(
+    text: str, begin: int, end: int, tools: ToolRegistry, guide: Guide, *, stopped: bool, repairs: dict[str, int]
+) -> Shape | None:  # fmt: skip
+    """What the labels in text[begin:end] decide; None when there are none that could. stopped: the model ended by itself.
+
+    Raises Unreadable.
+    """
+    return _Reply(find_labels(text, begin, end, guide), tools, stopped, repairs).shape()
+
+
+@dataclass(slots=True)
+class _Reply:
+    labels: list[Label]
+    tools: ToolRegistry
+    stopped: bool
+    repairs: dict[str, int]
+
+    def shape(self) -> Shape | None:
+        answers = [label for label in self.labels if label.kind == "answer"]
+        actions = [label for label in self.labels if label.kind == "action" and label.line]
+        called = [label for label in actions if not is_none(label.line)]
+        if not called:
+            return self._answered(answers) if answers else None
+        action = called[0]
+        if answers and answers[0].start < action.start:
+            raise Unreadable("conflict", action.start, "a final answer and an action stand in one reply; send one of them")
+        for other in actions:
+            if other.line != action.line or self._input_text(other) != self._input_text(action):
+                raise Unreadable("conflict", other.start, "two different actions stand in one reply; send one of them")
+        tool = find_tool(action.line, self.tools)
+        if not tool:
+            return self._finished(action, answers)
+        inputs = self._arguments(tool, self._input(action), action)
+        premature = any(self._answer(answer) is not None for answer in answers)
+        self.repairs.setdefault("label_text", action.start)
+        return Shape(self._thought(), tool, inputs, premature=premature)
+
+    def _input(self, action: Label) -> Label | None:
+        """The label right after an action, if it is its input."""
+        at = self.labels.index(action) + 1
+        following = self.labels[at] if at < len(self.labels) else None
+        return following if following and following.kind == "input" else None
+
+    def _input_text(self, action: Label) -> str:
+        given = self._input(action)
+        return given.block.strip() if given else ""
+
+    def _thought(self) -> str:
+        return next((label.block.strip() for label in self.labels if label.kind == "thought"), "")
+
+    # Answers.
+
+    def _answered(self, answers: list[Label]) -> Shape:
+        if not self.stopped:
+            raise Unreadable("truncated", answers[0].start, "the reply may have been cut; send the answer as JSON", cut=True)
+        texts = [self._answer(answer) for answer in answers]
+        if any(text != texts[0] for text in texts):
+            raise Unreadable("conflict", answers[1].start, "two different final answers stand in one reply; send one of them")
+        self.repairs.setdefault("label_text", answers[0].start)
+        return Shape(self._thought(), answer=texts[0])
+
+    def _finished(self, action: Label, answers: list[Label]) -> Shape:
+        """An action that is no tool: "Finish" has the answer as its input."""
+        given = self._input(action)
+        if not is_finish(action.line) or not (given or answers):
+            raise unknown_tool(action.line, self.tools, action.begin)
+        return self._answered([given, *answers] if given else answers)
+
+    def _answer(self, label: Label) -> str | None:
+        text = label.answer
+        return answer_text(scalar(text, label.begin) if label.underscored and "\n" not in text else text)
+
+    # Inputs.
+
+    def _arguments(self, tool: Tool, given: Label | None, action: Label) -> dict[str, Any]:
+        offset = given.begin if given else action.begin
+        if given and given.fault:
+            raise given.fault
+        if given and given.reading:
+            for name, at in given.reading.repairs.items():
+                self.repairs.setdefault(name, at)
+            return arguments(tool, given.reading.value, True, given.reading.start, self.repairs)
+        if not self.stopped:
+            raise Unreadable("truncated", offset, "the reply may have been cut; send action_input as JSON", cut=True)
+        if not tool.read_only:
+            raise Unreadable("bad_input", offset, f"{tool.name} changes something, so its input must be a JSON object")
+        block = given.block if given else ""
+        if not block.strip() or (not tool.parameter_names and is_none(block)):
+            return arguments(tool, None, given is not None, offset, self.repairs)
+        if given and given.underscored and not block.partition("\n")[0].strip():
+            self.repairs.setdefault("yaml", offset)
+            return mapping(block, tool, offset)
+        return self._plain(tool, block.strip(), offset)
+
+    def _plain(self, tool: Tool, text: str, offset: int) -> dict[str, Any]:
+        """Plain text as the argument of a tool with one parameter, if it is plain where it ends and what it means."""
+        quotes = text[0], _PAIRS.get(text[0], "")
+        if len(text) > 1 and text.endswith(quotes[1] or "\0") and not any(quote in text[1:-1] for quote in quotes):
+            text = text[1:-1]
+        named = any(re.match(rf"{re.escape(name)}\s*[:=：]", text) for name in tool.parameter_names)
+        if "\n\n" in text or is_none(text) or named or text.startswith(("[", "<", "{")):
+            raise Unreadable("bad_input", offset, "it is not plain which argument this is or where it ends; send action_input as a JSON object")
+        return arguments(tool, text, True, offset, self.repairs)
