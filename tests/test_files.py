@@ -334,14 +334,14 @@ def test_what_looks_like_a_regular_expression(pattern, regular):
 def test_a_search_that_runs_out_of_time_says_so(tree):
     ticks = iter(range(10_000))
     found = Folder(tree, limits=FolderLimits(search_seconds=20), clock=lambda: float(next(ticks))).grep("needle")
-    assert found.notes[0].startswith("the time was up after ") and found.matched
+    assert found.notes[0].startswith("the time was up; files searched: ") and found.matched
 
 
 def test_a_search_that_runs_out_of_bytes_says_so(tree):
     found = Folder(tree, limits=FolderLimits(scan_bytes=2_000_000)).grep("needle", "long.txt")
-    assert found.hits == () and found.notes == ("only the first 2 MB were searched",)
+    assert found.hits == () and found.notes == ("there is more than one search reads (2,000 kB); files searched: 1",)
     found = Folder(tree, limits=FolderLimits(scan_bytes=1_088_895)).grep("needle")
-    assert found.matched and "only the first 1 MB were searched: " in found.notes[0]
+    assert found.matched and "there is more than one search reads (1,088 kB)" in found.notes[0]
 
 
 # -- paths on Windows, names for the eye ---------------------------------------------------------------------------------

@@ -14,9 +14,9 @@ from react_agent.tools.documents_words import MEASURES, asks_amount
 from react_agent.tools.files_search import Chunk
 
 WORTH = 0.5  # of the best score: what is below that is not shown
-_FROM_HEADING = 0.6  # what a word counts that stands in the heading, the file's name or a pointer to the file only
+_HEADING, _ABOUT_HEADING = 0.6, 0.6  # what a word counts that stands in a heading above only; what it adds anyway, for it is the topic
+_FILE, _ABOUT_FILE = 0.3, 0.3  # the same for a word in the file's name, or in a line of another document that points to the file
 _POINTER = 0.5  # what a word counts in a line that only points to another document
-_TOPIC = 0.4  # what it adds when the passage is about the word: its heading or file name holds it
 _MEASURE = 0.5  # what a word like size or count counts: a document seldom says it where it gives the number
 _NUMBER = 0.5  # what it adds when an amount is asked for and a line that matches has a digit
 _ONE_LINE = 0.5  # how much a line that holds many of the words adds
@@ -73,18 +73,19 @@ class Ranking:
             yield self._found(chunk, lines, cut[at], its, about)
 
     def _found(self, chunk: Chunk, lines: list[str], passage: Passage, marks: dict[int, Mark], about: Words) -> Found:
-        topic = best_of([about, self._search.words_in(" ".join(passage.headings))])
-        context = {word: _FROM_HEADING * quality for word, quality in topic.items()}
+        headings = self._search.words_in(" ".join(passage.headings))
+        context = best_of([_scaled(headings, _HEADING), _scaled(about, _FILE)])
+        topic = best_of([_scaled(headings, _ABOUT_HEADING), _scaled(about, _ABOUT_FILE)])
         words = {line: self._words_of(mark, chunk) for line, mark in marks.items()}
         worth = {line: self._value(best_of([context, its])) for line, its in words.items()}
         number = self._asks_amount and any(_DIGIT.search(lines[line]) for line in marks)
-        score = self._value(best_of([context, *words.values()])) + _TOPIC * self._value(topic) + number * _NUMBER
+        score = self._value(best_of([context, *words.values()])) + self._value(topic) + number * _NUMBER
         shown = [*range(passage.first, passage.last + 1), *([] if passage.table is None else [passage.table])]
         return Found(
             chunk.name, chunk.first + passage.first, chunk.first + passage.last, passage.headings,
             {chunk.first + line: lines[line] for line in shown if lines[line].strip()},
-            {chunk.first + line: worth[line] + self._bonus([mark]) for line, mark in marks.items()},
-            score + _ONE_LINE * max(worth.values(), default=0.0) + self._bonus(marks.values()),
+            {chunk.first + line: worth[line] + self._bonus([mark], chunk) for line, mark in marks.items()},
+            score + _ONE_LINE * max(worth.values(), default=0.0) + self._bonus(marks.values(), chunk),
         )  # fmt: skip
 
     def _ceiling(self, number: int) -> float:
@@ -93,12 +94,13 @@ class Ranking:
         if not marks and chunk.first > 1:
             return 0.0
         words = self._value(best_of([self._about(chunk), *(mark.words for mark in marks.values())]))
-        return words * (1 + _TOPIC + _ONE_LINE) + self._bonus(marks.values()) + (_NUMBER if words else 0.0)
+        return words * (1 + _ABOUT_HEADING + _ONE_LINE) + self._bonus(marks.values(), chunk) + (_NUMBER if words else 0.0)
 
-    def _bonus(self, marks: Iterable[Mark]) -> float:
+    def _bonus(self, marks: Iterable[Mark], chunk: Chunk) -> float:
         """What puts the text itself before a match of a regular expression, and that before the words."""
-        literal = any(mark.literal for mark in marks)
-        regular = any(mark.regular for mark in marks)
+        telling = [mark for mark in marks if not self._points_away(mark, chunk)]
+        literal = any(mark.literal for mark in telling)
+        regular = any(mark.regular for mark in telling)
         return literal * (3 * self._all if self._search.is_phrase else 0.3) + regular * 1.5 * self._all
 
     def _about(self, chunk: Chunk) -> Words:
@@ -115,9 +117,10 @@ class Ranking:
         return pointed_at
 
     def _words_of(self, mark: Mark, chunk: Chunk) -> Words:
-        if mark.points_to in self._pointed_at and mark.points_to != _base(chunk.name):
-            return {word: _POINTER * quality for word, quality in mark.words.items()}
-        return mark.words
+        return _scaled(mark.words, _POINTER) if self._points_away(mark, chunk) else mark.words
+
+    def _points_away(self, mark: Mark, chunk: Chunk) -> bool:
+        return mark.points_to in self._pointed_at and mark.points_to != _base(chunk.name)
 
     def _value(self, words: Words) -> float:
         return sum(quality * self._weights[word] for word, quality in words.items())
@@ -126,6 +129,10 @@ class Ranking:
         """How much a word tells: the fewer lines hold it, the more."""
         rarity = math.log(1 + self._search.lines / (1 + self._search.lines_with[word]))
         return rarity * (_MEASURE if word in MEASURES else 1.0)
+
+
+def _scaled(words: Words, factor: float) -> Words:
+    return {word: factor * quality for word, quality in words.items()}
 
 
 def _base(name: str) -> str:

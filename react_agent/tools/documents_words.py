@@ -55,9 +55,9 @@ def _written(pattern: str) -> list[str]:
 
 def stem(word: str) -> str:
     """The part of an English word that its plural, -ed and -ing forms share; other words as they are."""
-    if not word.isascii() or not word.isalpha() or len(word) < 4:
+    if not word.isascii() or not word.isalpha() or len(word) < 3:
         return word
-    if not _NO_ENDING.search(word):
+    if len(word) > 3 and not _NO_ENDING.search(word):
         for ending, instead in _ENDINGS:
             rest = word[: -len(ending)]
             if word.endswith(ending) and len(rest) >= 2 + (not instead) and _HAS_VOWEL.search(rest + instead):

@@ -89,14 +89,17 @@ class Scan:
                     return
         self.left -= source.read_bytes
         if source.cut:
-            self.cut = f"only the first {self.limits.scan_bytes // 1_000_000} MB were searched"
+            self.cut = self._too_much()
 
     def _over(self) -> bool:
         if self.late():
-            self.cut = f"the time was up after {self.files} files"
+            self.cut = f"the time was up; files searched: {self.files}"
         elif self.left <= 0:
-            self.cut = f"only the first {self.limits.scan_bytes // 1_000_000} MB were searched: {self.files} files"
+            self.cut = self._too_much()
         return bool(self.cut)
+
+    def _too_much(self) -> str:
+        return f"there is more than one search reads ({self.limits.scan_bytes // 1_000:,} kB); files searched: {self.files}"
 
 
 def grep(scan: Scan, pattern: str, top: Parts, seconds: float) -> Hits:
