@@ -52,9 +52,10 @@ class Cache:
         is not read again, unless recheck. on_bytes: called with the number of bytes read so far."""
         if size_of(file) != model.bytes:
             return False
-        if not recheck and _read(self._stamp(file)) == _fingerprint(file, model):
+        before = _fingerprint(file, model)
+        if not recheck and _read(self._stamp(file)) == before:
             return True
-        if sha256_of(file, on_bytes) != model.sha256:
+        if sha256_of(file, on_bytes) != model.sha256 or _fingerprint(file, model) != before:  # somebody is writing to it
             return False
         self.note_checked(file, model)
         return True

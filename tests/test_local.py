@@ -250,6 +250,13 @@ def test_recheck_reads_the_file_in_full(cache):
     assert [(p.done, p.source) for p in seen] == [(TINY.bytes, "check")]
 
 
+def test_a_file_that_changes_while_it_is_read_is_not_believed(cache):
+    fetched(cache, FakeIndex())
+    file = cache.file(TINY)
+    assert cache.checked(file, TINY, recheck=True)
+    assert not cache.checked(file, TINY, lambda done: file.write_bytes(CONTENT[:-1] + b"?"), recheck=True)
+
+
 def test_a_cache_that_cannot_remember_checks_still_works(cache):
     fetched(cache, FakeIndex())
     for stamp in (cache.root / "checked").iterdir():
