@@ -9,6 +9,7 @@ from typing import Any
 
 from react_agent.agent_calls import Calls
 from react_agent.agent_guards import Grounding
+from react_agent.agent_hearing import Hearing
 from react_agent.agent_journal import Journal, RunStopped
 from react_agent.agent_playback import Playback
 from react_agent.agent_room import Room
@@ -34,7 +35,6 @@ from react_agent.trace_events import (
 )  # fmt: skip
 from react_agent.transcript import Transcript
 from react_agent.types import STATUS_OF, Completion, Decision, Message, Observation, RunResult, Step, StopReason, ToolCall, Usage
-from react_agent.watch import DecisionWatcher
 
 _LOG = logging.getLogger("react_agent")
 OVERFLOW_TRIES = 3  # how often a prompt that the server calls too long is made shorter
@@ -147,12 +147,11 @@ class Run:
         return self._received(step, replace(completion, seconds=round(seconds, 4)))
 
     def _request(self, step: int, room: int) -> Request:
-        listener = self.setup.on_event
+        hearing = Hearing(step, self.setup.on_event)
         return Request(
             max_output_tokens=room, deadline=self.budget.deadline, cancel=self.journal.cancel,
-            closed=DecisionWatcher().feed if self.setup.early_stop else None,
-            on_text=(lambda text: listener(TextArrived(step, text))) if listener else None,
-            on_reasoning=(lambda text: listener(TextArrived(step, text, True))) if listener else None,
+            closed=hearing.closed if self.setup.early_stop else None, on_restart=hearing.restart,
+            on_text=hearing.text if self.setup.on_event else None, on_reasoning=hearing.reasoning if self.setup.on_event else None,
         )  # fmt: skip
 
     def _received(self, step: int, completion: Completion) -> Completion:

@@ -72,13 +72,16 @@ class RequestSent(Event):
 
 @dataclass(frozen=True, slots=True)
 class TextArrived(Event):
-    """A piece of the reply while it streams; not written to the trace."""
+    """A piece of the reply while it streams; not written to the trace. answer: what it adds to the final answer's text; restart: the
+    stream broke and the reply begins anew."""
 
     name: ClassVar[str] = "text"
     recorded: ClassVar[bool] = False
     step: int
     text: str
     reasoning: bool = False
+    answer: str = ""
+    restart: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ from react_agent.cli import output
 from react_agent.cli.approval import terminal_approval
 from react_agent.cli.loading import add_tool_options, tools_from
 from react_agent.cli.options import add_endpoint_options, endpoint_from
-from react_agent.cli.run import EXIT_CODES, add_output_options, show, use_demo, view_from
+from react_agent.cli.run import EXIT_CODES, add_output_options, show, use_demo
+from react_agent.cli.view import View, make_printer
 from react_agent.replay import Recorded, recorded, replay, resume
 
 
@@ -46,9 +47,12 @@ def run_resume(args: argparse.Namespace) -> int:
     recorded(args.trace_file)  # a trace that cannot be read is said before a model is loaded
     with endpoint_from(args) as (endpoint, secrets):
 
+        view = None if args.quiet else View(make_printer(), args.verbose)
+
         def make_agent(run: Recorded) -> Agent:
             return Agent(endpoint, tools_from(args), limits=run.limits, language=run.start.language, instructions=run.start.instructions,
-                         approve=terminal_approval(args.approve), on_event=view_from(args), secrets=secrets, **run.start.options)  # fmt: skip
+                         approve=terminal_approval(args.approve, before=view.pause if view else None), on_event=view, secrets=secrets,
+                         **run.start.options)  # fmt: skip
 
         result = resume(args.trace_file, make_agent)
     show(result, args)

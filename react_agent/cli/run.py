@@ -79,15 +79,12 @@ def prepare(args: argparse.Namespace) -> None:
 
 def agent_from(args: argparse.Namespace, endpoint: Endpoint, secrets: tuple[str, ...]) -> Agent:
     """The agent that the options describe."""
+    view = None if args.quiet else View(make_printer(), args.verbose)
     return Agent(
         endpoint, tools_from(args), limits=limits_from(args), language=args.lang, instructions=read_text(args.instructions, "instructions"),
-        require_tool=args.require_tool, check_numbers=args.check_numbers, approve=terminal_approval(args.approve), on_event=view_from(args),
-        trace=trace_target(args), secrets=secrets,
+        require_tool=args.require_tool, check_numbers=args.check_numbers, on_event=view, trace=trace_target(args), secrets=secrets,
+        approve=terminal_approval(args.approve, before=view.pause if view else None),
     )  # fmt: skip
-
-
-def view_from(args: argparse.Namespace) -> View | None:
-    return None if args.quiet else View(make_printer(), args.verbose)
 
 
 def question_from(args: argparse.Namespace) -> str:

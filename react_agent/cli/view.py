@@ -27,6 +27,8 @@ class Printer(Protocol):
 
     def busy(self, text: str) -> None: ...
 
+    def quiet(self) -> None: ...
+
 
 class PlainPrinter:
     """Lines without colour, for pipes, files and NO_COLOR."""
@@ -39,6 +41,9 @@ class PlainPrinter:
         print(f"{label:<{LABEL}}{lines[0]}", *(" " * LABEL + line for line in lines[1:]), sep="\n", file=self._stream, flush=True)
 
     def busy(self, text: str) -> None:
+        pass
+
+    def quiet(self) -> None:
         pass
 
 
@@ -55,9 +60,7 @@ class RichPrinter:
         from rich.table import Table
         from rich.text import Text
 
-        if self._status is not None:
-            self._status.stop()
-            self._status = None
+        self.quiet()
         style = STYLES.get(label.split()[0], "")
         grid = Table.grid(padding=(0, 1))
         grid.add_column(width=LABEL - 1, no_wrap=True)
@@ -66,10 +69,17 @@ class RichPrinter:
         self._console.print(grid)
 
     def busy(self, text: str) -> None:
+        from rich.markup import escape
+
         if self._status is None:
-            self._status = self._console.status(text)
+            self._status = self._console.status(escape(text))
             self._status.start()
-        self._status.update(text)
+        self._status.update(escape(text))
+
+    def quiet(self) -> None:
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
 
 
 def printable(text: str) -> str:
@@ -92,7 +102,7 @@ class View:
         self._printer = printer
         self._verbose = verbose
         self._pieces = 0
-        self._step = 0
+        self._answer = ""
         self._show: dict[type[Event], Callable[[Any], None]] = {
             RunStarted: self._started, RequestSent: self._request, TextArrived: self._text, CompletionReceived: self._completion,
             DecisionMade: self._decision, ReplyUnreadable: self._unreadable, ToolEnded: self._tool_end, Noted: self._note,
@@ -104,6 +114,10 @@ class View:
         if show is not None:
             show(event)
 
+    def pause(self) -> None:
+        """Nothing moves on the screen until the next event: a question is about to be asked."""
+        self._printer.quiet()
+
     def _block(self, label: str, text: str) -> None:
         self._printer.block(label, text)
 
@@ -111,7 +125,7 @@ class View:
         self._block("question", event.question)
 
     def _request(self, event: RequestSent) -> None:
-        self._pieces = 0
+        self._pieces, self._answer = 0, ""
         self._block(f"step {event.step}", "(the last: it must be the answer)" if event.forced else "")
         if self._verbose:
             for message in event.add:
@@ -119,8 +133,13 @@ class View:
         self._printer.busy(f"reading about {event.estimated_tokens} tokens ...")
 
     def _text(self, event: TextArrived) -> None:
+        """The final answer as it is written, else how far the reply has come."""
+        if event.restart:
+            self._pieces, self._answer = 0, ""
         self._pieces += 1
-        self._printer.busy(f"{'thinking' if event.reasoning else 'writing'}, about {self._pieces} tokens ...")
+        self._answer += event.answer
+        doing = "thinking" if event.reasoning else "writing"
+        self._printer.busy(printable(self._answer[-SHOWN_WIDTH:]) or f"{doing}, about {self._pieces} tokens ...")
 
     def _completion(self, event: CompletionReceived) -> None:
         if self._verbose:
