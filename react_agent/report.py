@@ -15,12 +15,22 @@ from react_agent.report_view import RunView
 
 PAGE = Path(__file__).parent / "report_page"
 SCRIPTS = ("text.js", "row.js", "details.js", "head.js", "page.js")
+MARK = '<meta name="generator" content="react-agent report">'
 TITLE = 80  # characters of the question in the window's title
 _HOLE = re.compile(r"\{\{(\w+)\}\}")
 # What could end the data's element, begin a comment in it, or end a line of a script.
 _UNSAFE = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 # What HTML cannot hold, or what would turn the text around.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+
+
+def is_report(path: Path) -> bool:
+    """Whether a file is a report that was written before."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return MARK in file.read(2_000)
+    except OSError:
+        return False
 
 
 def render_report(trace: str | os.PathLike[str] | RunView) -> str:

@@ -43,7 +43,11 @@ def step_data(step: StepView) -> dict[str, Any]:
 
 
 def totals_data(totals: Totals) -> dict[str, Any]:
-    return asdict(totals)
+    """Sums, with the noise of adding fractions rounded away."""
+    data = asdict(totals)
+    for sums in (data, *data["calls"].values()):
+        sums.update({name: round(value, 6) for name, value in sums.items() if isinstance(value, float)})
+    return data
 
 
 def messages_data(messages: tuple[Message, ...]) -> list[dict[str, str]]:
