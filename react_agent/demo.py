@@ -47,7 +47,7 @@ class DemoQuestion:
 DEMO_QUESTIONS = (
     DemoQuestion(
         "How many orders came from customers who live in Lisbon?", "37",
-        sql="SELECT count(*) FROM orders JOIN customers ON customers.id = orders.customer_id WHERE customers.home_city = 'Lisbon'",
+        sql="SELECT count(*) FROM orders JOIN customers ON customers.id = orders.customer_id WHERE customers.city = 'Lisbon'",
     ),
     DemoQuestion("How many orders were cancelled?", "15", sql="SELECT count(*) FROM orders WHERE status = 'cancelled'"),
     DemoQuestion(

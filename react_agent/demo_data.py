@@ -1,7 +1,7 @@
 """What the demo shop is made of. The shop, its goods and its people are invented; only the cities exist."""
 
 SCHEMA = """
-CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, home_city TEXT NOT NULL, joined_on TEXT NOT NULL);
+CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, city TEXT NOT NULL, joined_on TEXT NOT NULL);
 CREATE TABLE products (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL, category TEXT NOT NULL, price_eur REAL NOT NULL, units_in_stock INTEGER NOT NULL
 );
