@@ -113,7 +113,8 @@ def test_netrc_never_replaces_the_key(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(("url", "expected"), [
     ("http://localhost:1", True), ("http://LOCALHOST", True), ("http://a.localhost", True), ("http://127.0.0.1", True),
-    ("http://127.9.9.9", True), ("http://[::1]:8080/v1", True), ("http://0.0.0.0:1", True), ("http://10.0.0.1", False), ("http://example.com", False),
+    ("http://127.9.9.9", True),
+    ("http://[::1]:8080/v1", True), ("http://0.0.0.0:1", True), ("http://10.0.0.1", False), ("http://example.com", False),
     ("http://localhost.example.com", False), ("http://127.0.0.1.example.com", False), ("http://localhost.", True),
 ])  # fmt: skip
 def test_what_is_this_machine(url, expected):

@@ -41,7 +41,8 @@ def wire(name, framing):
     if framing == "close":
         return head + b"Connection: close\r\n\r\n" + body
     pieces = [body[start : start + 97] for start in range(0, len(body), 97)]
-    return head + b"Transfer-Encoding: chunked\r\n\r\n" + b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n\r\n"
+    chunks = b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces)
+    return head + b"Transfer-Encoding: chunked\r\n\r\n" + chunks + b"0\r\n\r\n"
 
 
 class Chunks:
@@ -119,7 +120,9 @@ def broken(name, framing, step, end):
 
 
 @pytest.mark.parametrize("end", [RESET, CUT], ids=["reset", "closed"])
-@pytest.mark.parametrize(("name", "framing"), [("chat_stream_usage.txt", "chunked"), ("chat_stream.txt", "close"), ("chat_ok.json", "length")])
+@pytest.mark.parametrize(("name", "framing"), [
+    ("chat_stream_usage.txt", "chunked"), ("chat_stream.txt", "close"), ("chat_ok.json", "length"),
+])  # fmt: skip
 def test_a_connection_that_breaks(name, framing, end):
     broken(name, framing, 89, end)
 

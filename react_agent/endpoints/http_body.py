@@ -62,7 +62,8 @@ def _start(chunks: Iterator[bytes]) -> bytes:
 
 
 def _looks_like_events(start: bytes) -> bool:
-    return start.startswith((b":", b"data:", b"event:", b"id:", b"retry:"))
+    """Whether a body begins as a stream of events does; one that breaks off in its first word does too."""
+    return any(start.startswith(field) or field.startswith(start) for field in (b":", b"data:", b"event:", b"id:", b"retry:") if start)
 
 
 def _whole(text: str, body: Body, reply: Reply, delta_of: DeltaOf) -> ErrorClass | None:
