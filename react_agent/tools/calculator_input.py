@@ -25,7 +25,7 @@ _CURRENCIES = "$€£¥₹₽₩¢"
 _GROUPED = re.compile(r"(?<![\w.,])[0-9]{1,3}(?:([\u00a0\u2009\u202f'’])[0-9]{3})(?:\1[0-9]{3})*(?![0-9])")
 _MIXED = re.compile(r"(?<![\w.])([0-9]*) ?([¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])")
 _FENCE = re.compile(r"```(?:[a-zA-Z]*\s*\n)?(.*?)\n?```", re.DOTALL)
-_OPENING = re.compile(r"(?:(?:what(?:'s| is)|calculate|compute|evaluate|solve)\b\s*:?|=(?!=))\s*", re.IGNORECASE)
+_OPENING = re.compile(r"(?:(?:what(?:['’]s| is)|calculate|compute|evaluate|solve)\b\s*:?|=(?!=))\s*", re.IGNORECASE)
 _ENDING = re.compile(r"\s*(?:(?<![=<>])=\s*\??|\?|;)\s*$")
 _SQL = re.compile(r"(?:select|insert|update|delete|create|drop|alter|pragma|explain)\s+\S|with\s+\w+\s+as\b", re.IGNORECASE)
 _ASSIGNMENT = re.compile(r"\s*([^\W\d]\w*)\s*(?:[-+*/%]|\*\*|//)?=(?!=)\s*(.*)")

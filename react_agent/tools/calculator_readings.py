@@ -66,9 +66,13 @@ def _two_percents(sign: Token, percentage: str, rest: str) -> ToolError:
 
 
 def check_share(tokens: Sequence[Token], first: int, at: int) -> None:
-    """`100 / 50% of 20`: divided by the half of 20, or by a half and then times 20? first: where the operand before `of` begins."""
-    if first and tokens[first - 1].text in _DIVISIONS and tokens[at - 1].text in _PERCENT:
+    """`100 / 50% of 20` and `3 of 5` have two readings, `2/3 of 90` has one. first: where the operand before the `of` at `at` begins."""
+    before, divides = tokens[at - 1], first > 0 and tokens[first - 1].text in _DIVISIONS
+    if divides and before.text in _PERCENT:
         raise ToolError("ambiguous", "a division by a percentage of something has two readings", "use brackets: 100 / (50% of 20)")
+    if not divides and before.kind == "number" and isinstance(before.value, int):
+        share, whole = excerpt(before.text), excerpt(_piece(tokens[at + 1]))
+        raise ToolError("ambiguous", f"{share} of {whole} has two readings", f"write {share} * {whole}, or {share} / {whole}")
 
 
 def is_loose(tokens: Sequence[Token], first: int) -> bool:
@@ -117,8 +121,9 @@ def check_arguments(function: Function, count: int, written: str) -> None:
     if not function.least <= count <= function.most:
         hint = f"write {function.usage}" + ("; a comma separates arguments, so write 1234, not 1,234" if grouped else "")
         raise ToolError("arguments", f"{function.name} takes {function.arity}, not {count}", hint)
-    swallows = function.least < count and not function.takes_list  # round(1,234) would be round(1, 234)
-    doubtful = _ZEROS.search(written) or (grouped if swallows else None)
+    swallowed = function.least < count and not function.takes_list  # round(1,234) would be round(1, 234)
+    uneven = ", " in written  # max(1,200, 950)
+    doubtful = _ZEROS.search(written) or (grouped if swallowed or uneven else None)
     if doubtful:
         number, several = doubtful[0].replace(",", ""), doubtful[0].replace(",", ", ")
         hint = f"write {excerpt(number)} for the number, or {excerpt(several)} for separate arguments"

@@ -234,7 +234,8 @@ class _Parser:
             before = self.tokens[max(self.index - 2, 0)]
             raise unknown_name(token.text, called, after=before.text if before.kind == "number" else "")
         if not called:
-            raise ToolError("syntax", f"{token.text} needs its argument in brackets", f"write {function.usage}")
+            hint = f"write {function.usage}; if {token.text} is a unit, leave it out, and if it stands for a number, write the number"
+            raise ToolError("syntax", f"{token.text} needs its argument in brackets", hint)
         self._take()
         self._nested(partial(self._call, function))
 

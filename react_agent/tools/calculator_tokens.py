@@ -179,7 +179,8 @@ def _number(word: str, kind: str) -> Number:
     power = int(exponent or 0) - len(part)
     if abs(power) > 5_000:  # beyond every bound, and 10 ** power would take for ever
         raise overflow() if power > 0 else ToolError("overflow", f"{excerpt(word)} is too close to 0", "work with larger numbers")
-    return bounded(Fraction(int(whole + part)) * Fraction(10) ** power)
+    value = int(whole + part)
+    return bounded(Fraction(value, 10**-power) if power < 0 else Fraction(value * 10**power))
 
 
 def _refusal(word: str, start: int) -> ToolError:
