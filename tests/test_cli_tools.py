@@ -4,6 +4,7 @@ import argparse
 import io
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -132,6 +133,20 @@ def test_the_calculator_is_always_there_unless_it_is_left_out():
     assert tools_of().names == ("calculator",)
     assert tools_of("--no-calculator").names == ()
     assert tools_of("--no-calculator", "--tools", str(STOCK_TOOL)).names == ("lookup_stock",)
+
+
+def test_each_option_brings_its_tools(tmp_path):
+    database, catalogue = tmp_path / "shop.db", tmp_path / "stock.csv"
+    sqlite3.connect(database).executescript("CREATE TABLE orders(id)").close()
+    catalogue.write_text("product_id,stock\nP1,4\n", "utf-8")
+    words = ["--db", str(database), "--docs", str(tmp_path), "--files", str(tmp_path), "--stock", str(catalogue), "--weather"]
+    registry = tools_of(*words, "--hide", "orders.id", "--approve", "write_file")
+    assert registry.names == (
+        "calculator", "sql_tables", "sql_query", "list_docs", "grep_docs", "read_doc", "list_dir", "read_file", "write_file",
+        "lookup_stock", "search_location", "get_current_weather",
+    )  # fmt: skip
+    assert [each.name for each in registry if not each.read_only] == ["write_file"]
+    assert [each.name for each in registry if not each.untrusted_output] == ["calculator", "write_file", "lookup_stock"]
 
 
 @pytest.mark.parametrize(("words", "message"), [

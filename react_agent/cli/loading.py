@@ -14,6 +14,8 @@ from react_agent.tools.calculator import calculator_tools
 from react_agent.tools.documents import document_tools
 from react_agent.tools.files import file_tools
 from react_agent.tools.sqlite import sqlite_tools
+from react_agent.tools.stock import stock_tools
+from react_agent.tools.weather import weather_tools
 
 
 def add_tool_options(parser: argparse.ArgumentParser) -> None:
@@ -22,6 +24,8 @@ def add_tool_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--hide", action="append", default=[], metavar="TABLE[.COLUMN]", help="keep this of the database from the model")
     group.add_argument("--docs", type=Path, metavar="FOLDER", help="a folder of text documents to search and read")
     group.add_argument("--files", type=Path, metavar="FOLDER", help="a folder to list, read and write in; writing asks")
+    group.add_argument("--stock", type=Path, metavar="FILE", help="a catalogue of products (CSV or JSON)")
+    group.add_argument("--weather", action="store_true", help="places and their current weather from Open-Meteo")
     group.add_argument("--tools", action="append", default=[], metavar="FILE.py|MODULE", help="every @tool of your own module")
     group.add_argument("--approve", action="append", default=[], metavar="TOOL",
                        help="let this tool with side effects run unasked, until text from outside has come in")  # fmt: skip
@@ -39,6 +43,10 @@ def tools_from(args: argparse.Namespace) -> ToolRegistry:
         tools += document_tools(args.docs)
     if args.files is not None:
         tools += file_tools(args.files)
+    if args.stock is not None:
+        tools += stock_tools(args.stock)
+    if args.weather:
+        tools += weather_tools()
     for spec in args.tools:
         tools += load_tools(spec)
     registry = ToolRegistry(tools)
