@@ -71,7 +71,7 @@ class LocalServer:
     @property
     def log(self) -> str:
         """The last errors that llama.cpp printed; "" when there were none."""
-        return b"".join(self._log).decode("utf-8", "replace")
+        return b"".join(self._log.copy()).decode("utf-8", "replace")
 
     def close(self) -> None:
         """End the server at once, also in the middle of a generation; a second call does nothing."""
