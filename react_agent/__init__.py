@@ -1,6 +1,7 @@
 """An agent for every language model that can only return text."""
 
 from react_agent.agent import Agent
+from react_agent.conversation import Conversation
 from react_agent.endpoints.chat import ChatEndpoint
 from react_agent.endpoints.scripted import ScriptedEndpoint
 from react_agent.errors import (
@@ -15,6 +16,8 @@ from react_agent.errors import (
 from react_agent.limits import Limits
 from react_agent.parser import parse_decision
 from react_agent.registry import Approval, ApprovalRequest, Tool, ToolRegistry, tool
+from react_agent.replay import replay, resume
+from react_agent.report import render_report
 from react_agent.trace import Trace, read_trace
 from react_agent.types import Completion, Decision, Message, Observation, RunResult, Step, ToolCall, Usage
 
@@ -25,6 +28,7 @@ __all__ = [
     "ChatEndpoint",
     "Completion",
     "ConfigError",
+    "Conversation",
     "Decision",
     "EndpointError",
     "Limits",
@@ -45,5 +49,8 @@ __all__ = [
     "Usage",
     "parse_decision",
     "read_trace",
+    "render_report",
+    "replay",
+    "resume",
     "tool",
 ]
