@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from react_agent.errors import ConfigError, ToolError
-from react_agent.registry import ToolRegistry
+from react_agent.registry import Gate, ToolRegistry
 from react_agent.tools.stock import stock_tools
+from react_agent.types import ToolCall
 
 DATA = Path(__file__).parent / "data" / "stock"
 SHOP = {
@@ -148,4 +149,7 @@ def test_the_tool():
     (tool,) = stock_tools(DATA / "catalogue.csv")
     assert (tool.name, tool.read_only, tool.parameter_names) == ("lookup_stock", True, ("product_id",))
     assert "for example A-100" in tool.parameters["properties"]["product_id"]["description"]
-    assert ToolRegistry([tool]).names == ("lookup_stock",)
+    registry = ToolRegistry([tool])
+    for product_id in ("007", 7):  # a number is looked up as its digits
+        call = registry.prepare(ToolCall("lookup_stock", {"product_id": product_id}), Gate())
+        assert registry.execute(call).error is None if product_id == "007" else registry.execute(call).error.type == "not_found"

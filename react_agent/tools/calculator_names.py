@@ -17,7 +17,7 @@ def unknown_name(name: str, called: bool, after: str) -> ToolError:
     shown, lower = excerpt(name), name.lower()
     if lower in _NO_NUMBERS:
         return ToolError("name", f"{shown} is not a number", "work with finite numbers only")
-    close = difflib.get_close_matches(lower[:40], [*FUNCTIONS, *ALIASES, *CONSTANTS], n=1, cutoff=0.7)
+    close = difflib.get_close_matches(lower[:40], [*FUNCTIONS, *ALIASES, *CONSTANTS], n=1, cutoff=0.78)
     meant = f"did you mean {close[0]}? " if close else ""
     if called:
         return ToolError("name", f"there is no function {shown}", f"{meant}functions: {function_names()}")

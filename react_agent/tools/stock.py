@@ -22,7 +22,7 @@ def stock_tools(catalogue: Mapping[str, Any] | str | PathLike[str]) -> list[Tool
     a header with `product_id` and `stock`. Raises ConfigError with the file and the line.
     """
     stock = Stock(load_catalogue(catalogue))
-    product_id = {"type": "string", "description": f"the id of the product{stock.example}"}
+    product_id = {"type": ["string", "integer"], "description": f"the id of the product{stock.example}"}
     return [
         Tool(
             name="lookup_stock",
@@ -52,7 +52,7 @@ class Stock:
     def example(self) -> str:
         return "".join(f", for example {product_id}" for product_id in list(self._products)[:1])
 
-    def lookup(self, product_id: str) -> dict[str, Any]:
+    def lookup(self, product_id: str | int) -> dict[str, Any]:
         """One product as a dict: product_id, stock, and its further fields. Raises ToolError invalid_argument, not_found,
         ambiguous, no_data."""
         wanted = self._checked(product_id)
