@@ -15,6 +15,7 @@ from react_agent.lenient_json_tokens import SPEAKER, Unreadable
 __all__ = ["MAX_DEPTH", "SPEAKER", "Ending", "Guide", "Reading", "Unreadable", "read_object", "reopened", "strict_object", "strict_text"]
 
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\]]', re.DOTALL)
+_STRICT_START = re.compile(r'\{[ \t\r\n]*+["}]')
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -41,6 +42,7 @@ def _constant(text: str) -> Any:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_float=_float, parse_constant=_constant)
+_RAW_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_float=_float, parse_constant=_constant, strict=False)
 
 
 def strict_text(text: str) -> Any:
@@ -53,16 +55,26 @@ def strict_text(text: str) -> Any:
     return value
 
 
-def strict_object(text: str, start: int) -> tuple[dict[str, Any], int]:
-    """The object that begins at start, and the offset after it. Raises ValueError like strict_text."""
+def strict_object(text: str, start: int) -> Reading | None:
+    """The object that begins with the brace at start, if JSON's grammar holds and nothing in it is in doubt; else None.
+
+    Raw control characters in strings are the one repair that is made here, since the decoder can read them.
+    """
+    if not _STRICT_START.match(text, start):
+        return None
+    repairs = {}
     try:
-        value, end = _DECODER.raw_decode(text, start)
-    except RecursionError:
-        raise _Doubtful from None
-    _refuse_doubts(text[start:end], value)
-    if not isinstance(value, dict):
-        raise _Doubtful
-    return value, end
+        try:
+            value, end = _DECODER.raw_decode(text, start)
+        except json.JSONDecodeError as error:
+            if not error.msg.startswith("Invalid control character"):
+                return None
+            repairs["raw_control"] = error.pos
+            value, end = _RAW_DECODER.raw_decode(text, start)
+        _refuse_doubts(text[start:end], value)
+    except (ValueError, RecursionError):
+        return None
+    return Reading(value, start, end, repairs=repairs)
 
 
 def _refuse_doubts(text: str, value: Any) -> None:

@@ -53,6 +53,8 @@ def role(key: str) -> Role | None:
 
 def may_decide(value: dict[str, Any]) -> bool:
     """Could an object be a decision: has it a key that can be a part of one, or one key with something in it?"""
+    if "action" in value or "final_answer" in value:
+        return True
     if len(value) == 1:
         inner = next(iter(value.values()))
         return isinstance(inner, dict | list | str) or role(next(iter(value))) is not None

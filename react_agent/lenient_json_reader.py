@@ -3,14 +3,14 @@
 import json
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
 
 from react_agent.lenient_json_escapes import decode
 from react_agent.lenient_json_keys import role, strong_role
 from react_agent.lenient_json_strings import Frame, Strings, Zone
 from react_agent.lenient_json_tokens import (
-    BLANK, CLOSERS, CUT_KEY, HALF_KEY, KEY_AHEAD, NOISE, ORDINARY, PLAIN_KEY, PLAIN_MEMBER, QUOTE_REPAIR, WIDE, Unreadable, text_ends,
+    BLANK, CLOSERS, CUT_KEY, HALF_KEY, KEY_AHEAD, NOISE, NULL, ORDINARY, PLAIN_KEY, QUICK_KEY, QUICK_STRING, QUOTE_REPAIR, WIDE, Unreadable, text_ends,
 )  # fmt: skip
 from react_agent.lenient_json_values import NUMBER_STARTS, read_number, read_word
 
@@ -18,12 +18,12 @@ MAX_DEPTH = 100
 Ending = Literal["closed", "ended", "open", "cut"]
 Guide = Callable[[object], Collection[str]]  # the name in "action", None while unknown -> the parameters that may follow
 
+_NO_REPAIRS: Mapping[str, int] = MappingProxyType({})
 _ESCAPED_KEY = re.compile(r'"((?:[^"\\]|\\.)*+)"[ \t\r\n]*+[:：]', re.DOTALL)
 _REOPENED = re.compile(r"""\s*+[,，]?\s*+["'“]([^"'“”\\\n]{1,40})["'”]\s*+[:：]""")
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """One object as the model wrote it.
 
     end: the offset after it. inferred: the end of a string had to be inferred. repairs: the first offset of each kind. ending:
@@ -36,7 +36,7 @@ class Reading:
     end: int
     ending: Ending = "closed"
     inferred: bool = False
-    repairs: Mapping[str, int] = field(default_factory=dict)
+    repairs: Mapping[str, int] = _NO_REPAIRS
 
 
 def reopened(text: str, end: int) -> bool:
@@ -73,11 +73,15 @@ class Reader:
             raise
 
     def _read(self) -> Reading:
-        frames = self._frames
+        frames, text = self._frames, self._text
         while frames:
-            self._pos = pos = self._skip(self._pos)
-            char = self._char(pos)
             frame = frames[-1]
+            if frame.key is None and isinstance(frame.container, dict):
+                self._quick_key(frame, frame.container)
+            char = text[self._pos : self._pos + 1]
+            if char not in ORDINARY:
+                self._skip()
+                char = self._char(self._pos)
             if not char:
                 return self._unfinished("cut" if frame.commas or frame.key is not None else "open")
             if frame.key is not None:
@@ -97,19 +101,16 @@ class Reader:
         self._repairs.setdefault("missing_closer", self._pos)
         return Reading(self.root, self._start, self._pos, ending, self._strings.inferred, self._repairs)
 
-    def _skip(self, pos: int) -> int:
-        """Past blanks, comments and invisible characters."""
+    def _skip(self) -> None:
+        """Go past blanks, comments and invisible characters."""
         text = self._text
-        match = BLANK.match(text, pos)
-        pos = match.end() if match else pos
-        if pos == len(text) or text[pos] in ORDINARY:
-            return pos
-        match = NOISE.match(text, pos)
-        if match and match.end() > pos:
+        blank = BLANK.match(text, self._pos)
+        self._pos = pos = blank.end() if blank else self._pos
+        noise = NOISE.match(text, pos) if pos < len(text) and text[pos] not in ORDINARY else None
+        if noise and noise.end() > pos:
             name = "comment" if text[pos] in "/#" else "over_escaped" if text[pos] == "\\" else "invisible"
             self._repairs.setdefault(name, pos)
-            return match.end()
-        return pos
+            self._pos = noise.end()
 
     def _char(self, pos: int) -> str:
         char = self._text[pos : pos + 1]
@@ -199,6 +200,14 @@ class Reader:
 
     # Keys.
 
+    def _quick_key(self, frame: Frame, container: dict[str, Any]) -> None:
+        """Read a plain key if one comes next, with the one comma that belongs before it."""
+        match = QUICK_KEY.match(self._text, self._pos)
+        if match and (match[1] != "") + frame.commas == bool(container):
+            frame.key, frame.key_at, self._pos = match[3], match.start(2), match.end()
+            if match[2] == "'":
+                self._repairs.setdefault("single_quotes", frame.key_at)
+
     def _key(self, frame: Frame) -> None:
         text, pos = self._text, self._pos
         if match := PLAIN_KEY.match(text, pos):
@@ -244,13 +253,17 @@ class Reader:
     def _value(self, frame: Frame, char: str) -> None:
         text, pos = self._text, self._pos
         value: object
-        if char == '"' and frame.key is not None and (match := PLAIN_MEMBER.match(text, pos)):
-            value, self._pos = match[1], match.end()
+        if (char == '"' or char == "'") and (match := QUICK_STRING.match(text, pos)) and self._is_certain(match):
+            value, self._pos = text[pos + 1 : match.end() - 1], match.end()
+            if char == "'":
+                self._repairs.setdefault("single_quotes", pos)
         elif char in CLOSERS or text.startswith('\\"', pos):
             value, self._pos = self._strings.read(pos, self._zone(frame))
         elif char == "{" or char == "[":
             self._push({} if char == "{" else [])
             return
+        elif char == "n" and NULL.match(text, pos):
+            value, self._pos = None, pos + 4
         elif char in NUMBER_STARTS and not text.startswith("...", pos):
             value, self._pos = read_number(text, pos)
         elif char in "},]" and self._may_lack_value(frame):
@@ -258,6 +271,13 @@ class Reader:
         else:
             value, self._pos = read_word(text, pos, self._repairs, as_name=self._zone(frame) == "input" and self._is_action(frame))
         self._store(value)
+
+    def _is_certain(self, match: re.Match[str]) -> bool:
+        """Does what follows a plain string fit the open containers?"""
+        frames = self._frames
+        if not isinstance(frames[-1].container, dict):
+            return False
+        return not match["last"] or len(frames) == 1 or (len(frames) == 2 and match["after"] is not None)
 
     def _zone(self, frame: Frame) -> Zone:
         if len(self._frames) > 1 or self._as_input:

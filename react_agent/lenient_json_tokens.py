@@ -35,12 +35,19 @@ KEY_AHEAD = re.compile(
 )
 PLAIN_KEY = re.compile(r'"([^"\\\x00-\x1f]*+)"[ \t\r\n]*+:')
 HALF_KEY = re.compile(rf"[{_OPEN}]([^\W\d][\w -]{{0,60}}?)[{_BLANK}]*+[:：]")
-# A string and, after its comma, the next key: by far the most common case.
-PLAIN_MEMBER = re.compile(r'"([^"\\\x00-\x1f]*+)"(?=[ \t\r\n]*+,[ \t\r\n]*+"[^"\\\n]{1,80}+"[ \t\r\n]*+:)')
+# The common cases in one step. A comma, a plain key and its colon; and a plain string whose end is not in doubt, because the next
+# key follows, or one closing brace (last) and then the next key, another brace or the end (after).
+QUICK_KEY = re.compile(r"""[ \t\r\n]*+(,?+)[ \t\r\n]*+(["'])([^"'\\\x00-\x1f]{1,80}+)\2[ \t\r\n]*+:[ \t\r\n]*+""")
+_NEXT_KEY = r""",[ \t\r\n]*+(?:"[^"\\\n]{1,80}+"|'[^'\\\n]{1,80}+')[ \t\r\n]*+:"""
+QUICK_STRING = re.compile(
+    r"""(?:"([^"\\\x00-\x1f]*+)"|'([^'\\\x00-\x1f]*+)')"""
+    rf"(?=[ \t\r\n]*+(?:{_NEXT_KEY}|(?P<last>\}}[ \t\r\n]*+(?P<after>{_NEXT_KEY}|\}}|\Z)?)))"
+)
 
 NUMBER = re.compile(r"-?(?:0|[1-9]\d*+)(\.\d++)?+([eE][+-]?+\d++)?+")
 AFTER_VALUE = re.compile(rf"[{_BLANK},，\]］}}｝/#\"']")
 CUT_KEY = re.compile(rf"\\?[{_OPEN}]?[^{_OPEN}{_CLOSE}{{}}\[\],:：]*+\\?[{_CLOSE}]?[{_BLANK}]*+\Z")
+NULL = re.compile(r"null[ \t\r\n]*+[,}\]]")
 WORD = re.compile(r"[^\W\d][\w.-]*+(?:\(\))?+")
 LITERALS = {"true": True, "false": False, "null": None, "none": None}
 NOT_NUMBERS = frozenset({"nan", "infinity", "inf"})

@@ -1,13 +1,13 @@
 """Completion -> Decision or ParseError; pure, linear, and nothing else ever escapes."""
 
 import json
-from typing import Any
+from collections.abc import Mapping
 
 from react_agent.errors import ParseError
-from react_agent.lenient_json import Unreadable, strict_text
-from react_agent.lenient_json_keys import CANONICAL, may_decide
+from react_agent.lenient_json import Reading, Unreadable, strict_object
+from react_agent.lenient_json_keys import may_decide
 from react_agent.parser_choose import Choice
-from react_agent.parser_shape import Shape, is_echo, shape
+from react_agent.parser_shape import Shape, is_echo, plain_shape, shape
 from react_agent.registry import ToolRegistry
 from react_agent.types import Completion, Decision, Repair, ToolCall
 
@@ -25,13 +25,11 @@ def parse_decision(completion: Completion, tools: ToolRegistry) -> Decision:
     cut = reason in ("length", "content_filter")
     try:
         _refuse_unread(completion)
-        try:
-            value = strict_text(text)
-        except ValueError:
-            value = None
-        if isinstance(value, dict):
-            return _plain(value, tools) or _whole(value, text, tools)
-        chosen = Choice(text, tools, cut=cut, stopped=reason == "stop").make()
+        start = len(text) - len(text.lstrip())
+        reading = strict_object(text, start) if text.startswith("{", start) else None
+        if reading and (reading.end == len(text) or text[reading.end :].isspace()):
+            return _whole(reading, tools)
+        chosen = Choice(text, tools, (start, reading), cut=cut, stopped=reason == "stop").make()
         return _decision(chosen.shape, chosen.repairs, chosen.found.start if chosen.found else 0)
     except Unreadable as error:
         raise _parse_error(error, text, cut) from None
@@ -64,27 +62,14 @@ def _refuse_unread(completion: Completion) -> None:
         raise Unreadable("refused", 0, "a content filter removed the reply")
 
 
-def _plain(value: dict[str, Any], tools: ToolRegistry) -> Decision | None:
-    """The decision of an object that is exactly what the prompt asks for, by far the most frequent; None for any other."""
-    if value.keys() != CANONICAL.keys():
-        return None
-    thought, name, inputs, answer = value["thought"], value["action"], value["action_input"], value["final_answer"]
-    if not (isinstance(thought, str) and isinstance(name, str) and isinstance(inputs, dict)) or "<" in thought:
-        return None
-    tool = tools.get(name)
-    if tool and answer is None and all(key in tool.parameter_names for key in inputs):
-        return Decision(thought, ToolCall(name, inputs))
-    if tool or name != "none" or not isinstance(answer, str) or not answer[:1].isalnum() or answer in ("null", "NULL", "Null"):
-        return None
-    return Decision(thought, None, answer)
-
-
-def _whole(value: dict[str, Any], text: str, tools: ToolRegistry) -> Decision:
+def _whole(reading: Reading, tools: ToolRegistry) -> Decision:
     """The decision of a text that is one valid JSON object."""
-    offset = text.index("{")
+    value, offset = reading.value, reading.start
+    if plain := plain_shape(value, tools):
+        return _decision(plain, reading.repairs, offset)
     if is_echo(value):
         raise Unreadable("template_echo", offset, "placeholders stand where values belong; fill in the values")
-    repairs: dict[str, int] = {}
+    repairs = dict(reading.repairs)
     found = shape(value, "closed", tools, offset, repairs)
     if not found.decides:
         if not may_decide(value):
@@ -93,13 +78,17 @@ def _whole(value: dict[str, Any], text: str, tools: ToolRegistry) -> Decision:
     return _decision(found, repairs, offset)
 
 
-def _decision(found: Shape, repairs: dict[str, int], offset: int) -> Decision:
+def _decision(found: Shape, repairs: Mapping[str, int], offset: int) -> Decision:
     if found.premature:
-        repairs.setdefault("premature_answer", offset)
-    noted = tuple(Repair(name, at) for name, at in sorted(repairs.items(), key=lambda item: item[1]))
+        repairs = {"premature_answer": offset, **repairs}
+    noted = tuple(Repair(name, at) for name, at in sorted(repairs.items(), key=_offset)) if repairs else ()
     if found.tool:
         return Decision(found.thought, ToolCall(found.tool.name, found.arguments or {}), None, noted)
     return Decision(found.thought, None, found.answer, noted)
+
+
+def _offset(repair: tuple[str, int]) -> int:
+    return repair[1]
 
 
 def _parse_error(error: Unreadable, text: str, cut: bool) -> ParseError:

@@ -10,12 +10,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from react_agent.lenient_json import SPEAKER, Guide, Unreadable
+from react_agent.lenient_json import SPEAKER, Guide, Reading, Unreadable
 from react_agent.lenient_json_keys import is_decision_like, role, visible
 from react_agent.parser_find import Finder, Found
 from react_agent.parser_labels import find_labels
 from react_agent.parser_names import find_tool, is_none
-from react_agent.parser_shape import Shape, is_echo, shape
+from react_agent.parser_shape import Shape, is_echo, plain_shape, shape
 from react_agent.parser_text import read_text
 from react_agent.registry import ToolRegistry
 
@@ -24,6 +24,8 @@ _NEXT_SPEAKER = re.compile(rf"(?:\A|(?<=\n)){SPEAKER}|{_TURN}", re.IGNORECASE)
 _KEY = re.compile(r'"(?:thought|action|action_input|final_answer)"\s*:')
 _NOT_WORDS = re.compile(r"```\w*|~~~\w*|<[^<>\n]{0,80}>|\[/?[A-Z]+\]")
 _WORD = re.compile(r"\w")
+_COLON = re.compile("[:：]")
+_REST_OF_NOTHING = " \t\r\n`~}])"
 
 
 @dataclass(slots=True)
@@ -52,15 +54,17 @@ class _Seen:
 
 
 class Choice:
-    """Reads one text. cut: a limit or a filter cut it off; stopped: the model ended it by itself."""
+    """Reads one text. strictly: see Finder; cut: a limit or a filter cut the text off; stopped: the model ended it by itself."""
 
-    def __init__(self, text: str, tools: ToolRegistry, *, cut: bool, stopped: bool) -> None:
+    def __init__(
+        self, text: str, tools: ToolRegistry, strictly: tuple[int, Reading | None], *, cut: bool, stopped: bool
+    ) -> None:  # fmt: skip
         self._text = text
         self._tools = tools
         self._cut = cut
         self._stopped = stopped
         self._guide = _guide_to(tools)
-        self._finder = Finder(text, self._guide)
+        self._finder = Finder(text, self._guide, strictly)
         self._begin = 0
         self._seen = _Seen()
 
@@ -139,6 +143,8 @@ class Choice:
         if self._cut and reading.ending != "closed":
             raise Unreadable("truncated", reading.end, "the reply was cut before its object was closed", cut=True)
         value = reading.value
+        if reading.ending == "closed" and not found.quoted and (plain := plain_shape(value, self._tools)):
+            return Chosen(plain, dict(reading.repairs), found)
         if found.recipient and not is_decision_like(value):
             value = {"action": found.recipient, "action_input": value}
         if found.quoted:
@@ -176,7 +182,7 @@ class Choice:
 
     def _refuse_labels_before(self, chosen: Shape, start: int) -> None:
         """A conflict if lines such as "Action: fetch" in front of the object name another tool or another input."""
-        if start - self._begin < len("tool: x"):
+        if not _COLON.search(self._text, self._begin, start):
             return
         labels = find_labels(self._reply(), self._begin, start, self._guide)
         for label in labels:
@@ -189,15 +195,21 @@ class Choice:
     def _note_rest(self, chosen: Chosen, found: Found) -> None:
         """Record what was dropped after the decision. Raises Unreadable if it may be a part of a string that seems to end too early."""
         text, after = self._text, found.end
-        bounds = [after, *(at for other in self._seen.others for at in (other.start, other.end)), len(text)]
-        between = [text[a:b] for a, b in zip(bounds[::2], bounds[1::2], strict=True)]
-        if found.reading and found.reading.inferred and any(_KEY.search(part) for part in between):
-            raise Unreadable("unescaped_quote", found.start, 'a quote inside a text is not escaped; write \\" for each one')
         rest = text[after:]
+        if not rest.strip(_REST_OF_NOTHING):
+            return
+        if found.reading and found.reading.inferred:
+            self._refuse_continued(found)
         if speaker := _NEXT_SPEAKER.search(rest):
             chosen.repairs.setdefault("invented_observation", after + speaker.start())
         elif "premature_answer" not in chosen.repairs and _WORD.search(_NOT_WORDS.sub("", rest)):
             chosen.repairs.setdefault("dropped_tail", after)
+
+    def _refuse_continued(self, found: Found) -> None:
+        """Unreadable if a decision's keys follow outside objects: the string whose end was inferred may have gone on up to there."""
+        bounds = [found.end, *(at for other in self._seen.others for at in (other.start, other.end)), len(self._text)]
+        if any(_KEY.search(self._text, start, end) for start, end in zip(bounds[::2], bounds[1::2], strict=True)):
+            raise Unreadable("unescaped_quote", found.start, 'a quote inside a text is not escaped; write \\" for each one')
 
     def _nothing(self) -> Unreadable:
         """Why there is no decision at all."""

@@ -6,7 +6,7 @@ object that could not be read is ever looked at: an inner object of a damaged ou
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from react_agent.lenient_json import Guide, Reading, Unreadable, read_object, reopened, strict_object
 from react_agent.lenient_json_keys import may_decide, strong_role
@@ -21,11 +21,11 @@ _INPUT_LABEL = re.compile(
 )
 _TO_FUNCTION = re.compile(r"\bto=(?:functions\.)?(\w+)")
 _PROSE = re.compile(r"[^\W\d_]{2}")
+_COLON = re.compile("[:：]")
 _NEAR = 200  # characters of a line that are looked at around an object
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """One object: its reading, or why it could not be read. listed: it begins a list. recipient: the tool that a channel's header
     names for it. quoted: it stands in the middle of a sentence."""
 
@@ -46,12 +46,14 @@ class Finder:
     is no decision, -1 without one.
     """
 
-    def __init__(self, text: str, guide: Guide) -> None:
+    def __init__(self, text: str, guide: Guide, strictly: tuple[int, Reading | None]) -> None:
+        """strictly: an object's offset, and its reading by the standard decoder if that has been tried already."""
         self.begin = 0
         self.end = len(text)
         self.reasoning: list[tuple[int, int]] = []
         self.data = -1
         self._text = text
+        self._tried, self._ready = strictly
         self._guide = guide
         self._pos = 0
         self._spoken = False  # there was more than tags and blanks
@@ -117,7 +119,8 @@ class Finder:
     def _object(self, start: int, *, opener: bool) -> Found | None:
         """The object at start, unless it is data; moves on behind it, or to the end when nothing after it may be looked at."""
         text, gap = self._text, self._pos
-        if opener and _INPUT_LABEL.search(text[max(gap, start - 100) : start]):
+        before = text[max(gap, start - _NEAR) : start]
+        if opener and before and _COLON.search(before) and _INPUT_LABEL.search(before):
             return self._skip_input(start)
         try:
             reading = self._read(start, opener)
@@ -127,21 +130,22 @@ class Finder:
         if not may_decide(reading.value) and not self._recipient:
             self.data = start if self.data < 0 else self.data
             return None
-        before = text[max(gap, start - _NEAR) : start].rpartition("\n")[2]
-        after = text[reading.end : reading.end + _NEAR].partition("\n")[0]
-        quoted = bool(_PROSE.search(before) and _PROSE.search(after)) and not any(strong_role(key) == "thought" for key in reading.value)
-        return Found(start, reading.end, reading, None, before.rstrip().endswith("["), quoted, self._recipient)
+        listed = bool(before) and before.rstrip().endswith("[")
+        return Found(start, reading.end, reading, None, listed, self._is_quoted(before, reading), self._recipient)
+
+    def _is_quoted(self, before: str, reading: Reading) -> bool:
+        """Has a decision without a thought prose in front and behind, on its own line?"""
+        if not before or "thought" in reading.value or any(strong_role(key) == "thought" for key in reading.value):
+            return False
+        after = self._text[reading.end : reading.end + _NEAR].partition("\n")[0]
+        return bool(_PROSE.search(before.rpartition("\n")[2]) and _PROSE.search(after))
 
     def _read(self, start: int, opener: bool) -> Reading:
         text = self._text
         if opener and text[start] == "{":
-            try:
-                value, end = strict_object(text, start)
-            except ValueError:
-                pass
-            else:
-                if not reopened(text, end):
-                    return Reading(value, start, end)
+            reading = self._ready if start == self._tried else strict_object(text, start)
+            if reading and not reopened(text, reading.end):
+                return reading
         self._repaired += 1
         if self._repaired > _MAX_REPAIRED:
             raise Unreadable("bad_syntax", start, "there are too many broken objects; send one JSON object and nothing else")

@@ -2,8 +2,7 @@
 
 import json
 import re
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from react_agent.lenient_json import Ending, Unreadable
 from react_agent.lenient_json_keys import CANONICAL, role, squeezed, visible
@@ -22,8 +21,7 @@ _DOTS = re.compile(r"\s*(?:\.{3,}|…+)\s*")
 _NAME_WORDS = re.compile(r"\s*(?:the )?(?:names? of (?:the|a) tool|tool[ _-]?names?|tool to (?:use|call)|工具名)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(NamedTuple):
     """What an object decides: a call (tool and arguments), an answer, or with neither nothing yet. premature: an answer stood
     beside the call. weak: all of its keys are such as data may have, so that it decides only when nothing else does."""
 
@@ -40,6 +38,21 @@ class Shape:
 
     def agrees_with(self, other: "Shape") -> bool:
         return self.tool is other.tool and self.answer == other.answer and same(self.arguments, other.arguments)
+
+
+def plain_shape(value: dict[str, Any], tools: ToolRegistry) -> Shape | None:
+    """The decision of an object that is exactly what the prompt asks for, by far the most frequent; None for any other."""
+    if value.keys() != CANONICAL.keys():
+        return None
+    thought, name, inputs, answer = value["thought"], value["action"], value["action_input"], value["final_answer"]
+    if not (isinstance(thought, str) and isinstance(name, str) and isinstance(inputs, dict)) or "<" in thought:
+        return None
+    tool = tools.get(name)
+    if tool and answer is None and (not inputs or set(inputs).issubset(tool.parameter_names)):
+        return Shape(thought, tool, inputs)
+    if tool or name != "none" or not isinstance(answer, str) or not answer[:1].isalnum() or answer.casefold() == "null":
+        return None
+    return Shape(thought, answer=answer)
 
 
 def shape(value: dict[str, Any], ending: Ending, tools: ToolRegistry, offset: int, repairs: dict[str, int]) -> Shape:
