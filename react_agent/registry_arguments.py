@@ -15,6 +15,7 @@ from react_agent.errors import ConfigError, ToolError
 from react_agent.registry_coercion import Coercer
 from react_agent.registry_keywords import Patience, may_explode, texts_of, unique
 from react_agent.registry_mistakes import Mistake, first_mistake
+from react_agent.registry_vetting import is_plain
 
 MAX_CHARACTERS, MAX_VALUES, MAX_NAME, MAX_DEPTH, MAX_INTEGER_BITS = 2_000_000, 2_000, 200, 50, 13_000
 _MANY = 50  # errors that are looked at to find the first one
@@ -34,10 +35,14 @@ class ArgumentChecker:
         self._schema = {key: value for key, value in schema.items() if key != "$schema"}  # the class below already follows it
         if closed and not _MORE_NAMES & self._schema.keys():
             self._schema["additionalProperties"] = False
-        cls = _strict(validators.validator_for(schema, default=Draft202012Validator))
-        _refuse_schema(f"the parameters of tool {tool!r}", self._schema, cls)
-        # An empty registry: what is not in the schema is never fetched from anywhere.
-        self._validator = cls(self._schema, registry=Registry(), format_checker=cls.FORMAT_CHECKER)
+        self._class = _strict(validators.validator_for(schema, default=Draft202012Validator))
+        if "$schema" in schema or not is_plain(self._schema):
+            _refuse_schema(f"the parameters of tool {tool!r}", self._schema, self._class)
+
+    @functools.cached_property
+    def _validator(self) -> Any:
+        """Compiled when the first call comes. An empty registry: what is not in the schema is never fetched from anywhere."""
+        return self._class(self._schema, registry=Registry(), format_checker=self._class.FORMAT_CHECKER)
 
     def check(self, arguments: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
         """A copy of the arguments that fits the schema, and the coercions it took; raises ToolError("bad_arguments")."""

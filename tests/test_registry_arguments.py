@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from react_agent.errors import ConfigError, ToolError
 from react_agent.registry_arguments import MAX_DEPTH, MAX_VALUES, ArgumentChecker
 from react_agent.registry_keywords import Patience, unique
+from react_agent.registry_vetting import is_plain
 
 
 def checker(properties, required=(), **more):
@@ -245,6 +246,23 @@ def test_a_schema_that_cannot_work_is_a_config_error(schema, message):
     assert str(caught.value).startswith(f"the parameters of tool 't' {message}")
 
 
+PART = st.sampled_from([1, -1, 1.5, True, None, "string", "objekt", [], ["a"], ["a", "a"], ["string", "null"], [1], {}, {"type": "null"}])
+KEYWORDS = ["type", "properties", "required", "additionalProperties", "items", "description", "title", "default", "enum", "minimum",
+            "maximum", "minLength", "maxItems", "$ref", "pattern", "nonsense"]  # fmt: skip
+ANY_SCHEMA = st.recursive(
+    st.dictionaries(st.sampled_from(KEYWORDS), PART, max_size=4),
+    lambda inner: st.dictionaries(st.sampled_from(KEYWORDS), PART | inner | st.dictionaries(st.sampled_from("ab"), inner), max_size=3),
+    max_leaves=4,
+)
+
+
+@given(ANY_SCHEMA)
+def test_what_is_known_by_sight_is_right(schema):
+    """Against jsonschema itself."""
+    if is_plain(schema):
+        jsonschema.Draft202012Validator.check_schema(schema)
+
+
 def test_a_parameter_may_have_the_name_of_a_keyword():
     names = {"pattern": STRING, "$ref": STRING, "patternProperties": STRING, "required": BOOLEAN, "type": STRING}
     arguments = {"pattern": "(", "$ref": "http://x", "patternProperties": "(a+)+", "required": True, "type": "x"}
@@ -284,3 +302,8 @@ def test_what_comes_out_is_valid_and_unchanged_where_it_was_valid(schema, value)
         return
     assert theirs.is_valid(read["v"])
     assert bool(notes) or json.dumps(read["v"]) == json.dumps(value)
+
+
+@given(SCHEMA)
+def test_everyday_schemas_are_known_by_sight(schema):
+    assert is_plain({"type": "object", "properties": {"v": schema}}) is ("anyOf" not in json.dumps(schema))
