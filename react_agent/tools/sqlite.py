@@ -34,7 +34,8 @@ class SqliteDatabase:
 
     hide: "table" or "table.column" that the model must not see; they are not there for it, in `SELECT *` too. A name that the database does
     not have makes every query fail: a typing error must not open a column.
-    timeout_s: for one statement; half a second later the process is killed. max_rows, max_characters (of JSON), max_cell: caps of a result.
+    timeout_s: for one statement; half a second later at the latest the process is killed. max_rows, max_characters (of JSON), max_cell:
+    caps of a result.
     """
 
     def __init__(
@@ -156,7 +157,7 @@ class SqliteDatabase:
         if not uri.startswith("file:///"):  # a Windows share: SQLite wants an empty host
             uri = "file://" + uri.removeprefix("file:")
         request |= {"path": str(path), "uri": uri, "hide": list(self.hide), "timeout_s": timeout_s}
-        reply = self._worker.ask(request, timeout_s + GRACE_S)
+        reply = self._worker.ask(request, timeout_s + min(GRACE_S, timeout_s))
         if "error" in reply:
             failure = reply["error"] if isinstance(reply["error"], dict) else {}
             name = failure.get("message") if failure.get("code") == "hide" else None  # for the operator, not for the model

@@ -72,25 +72,29 @@ class Hidden:
     """
 
     def __init__(self, connection: sqlite3.Connection, objects: Objects, names: list[str]) -> None:
-        self.tables: set[str] = set()
+        self.tables: dict[str, str] = {}  # in lower case -> the name to speak of, for a table in which a virtual one keeps its data
         self.columns: set[tuple[str, str]] = set()
         self._connection, self._objects = connection, objects
         for name in names:
             self._add(name)
         modules = {name.lower(): text for name, (_, text) in objects.items() if VIRTUAL.match(text)}
         virtual = {name for name, text in modules.items() if name in self.tables or self._reads(text)}
-        self.tables |= virtual | {name.lower() for name in objects if any(is_shadow(name, owner) for owner in virtual)}
+        self.tables |= {name: name for name in virtual}
+        self.tables |= {name.lower(): owner for name in objects for owner in virtual if is_shadow(name, owner)}
         for table in {table for table, _ in self.columns}:
             self._cover(table)
 
     def __bool__(self) -> bool:
         return bool(self.tables or self.columns)
 
+    def add(self, table: str) -> None:
+        self.tables[table.lower()] = table
+
     def _add(self, name: str) -> None:
         known = {table.lower() for table in self._objects}
         table, _, column = name.lower().rpartition(".")
         if name.lower() in known:
-            self.tables.add(name.lower())
+            self.add(name)
             return
         columns = columns_of(self._connection, table) if table in known else []
         if column not in {row[1].lower() for row in columns}:
@@ -107,7 +111,7 @@ class Hidden:
         columns = [row[1] for row in columns_of(self._connection, name) if row[6] != INTERNAL]
         shown = [quoted(column) for column in columns if (table, column.lower()) not in self.columns]
         if not shown:
-            self.tables.add(table)
+            self.add(table)
         elif not VIRTUAL.match(text):  # MATCH needs the table itself; there `SELECT *` is refused
             self._connection.execute(f"CREATE TEMP VIEW {quoted(name)} AS SELECT {', '.join(shown)} FROM main.{quoted(name)}")
 
@@ -136,6 +140,7 @@ class Guard:
 
     def __init__(self, objects: Objects, hidden: Hidden) -> None:
         self.tables = {name.lower() for name in objects} | SCHEMA_TABLES | TABLE_FUNCTIONS
+        self.views = {name.lower() for name, (kind, _) in objects.items() if kind == "view"}
         self.hidden = hidden
         self.denied: tuple[str, str] | None = None
 
@@ -165,8 +170,10 @@ class Guard:
             return ("table", table)
         if not self.hidden:
             return None
-        if name in self.hidden.tables or (name, column.lower()) in self.hidden.columns:
-            return ("hidden table", view or table) if view or name in self.hidden.tables else ("hidden column", f"{table}.{column}")
+        if name in self.hidden.tables:
+            return ("hidden table", self.hidden.tables[name])
+        if (name, column.lower()) in self.hidden.columns:  # view: also the name of a common table expression
+            return ("hidden table", view) if view and view.lower() in self.views else ("hidden column", f"{table}.{column}")
         if name.startswith("sqlite_") and column not in ("", "ROWID"):
             return ("schema", table)
         if database == "temp" and column == "ROWID":

@@ -72,7 +72,7 @@ class Question:
     def named(self) -> dict[str, Table]:
         """The tables that the statement names, by the names and aliases it may use for them, in lower case."""
         by_name = {table.name: table for table in self.tables}
-        return {alias: by_name[name] for alias, name in named_tables(list(self.words), by_name).items()}
+        return {alias: by_name[name] for alias, name in named_tables(self.words, by_name).items()}
 
     @property
     def in_scope(self) -> list[Table]:
@@ -91,7 +91,7 @@ def tool_error(type: str, message: str, hint: str = "") -> ToolError:
 
 def refused_verb(words: Sequence[Token]) -> ToolError | None:
     """The refusal of a statement that begins like a change. Words only: what refuses changes in truth is the authorizer."""
-    verb = main_verb(list(words))
+    verb = main_verb(words)
     return tool_error("not_allowed", f"{verb.upper()} is not allowed", READ_ONLY_HINT) if verb in WRITES else None
 
 
@@ -113,10 +113,8 @@ def explained(failure: Failure, question: Question) -> ToolError:
 
 
 def _refused(kind: str, name: str, question: Question) -> ToolError:
-    if kind == "hidden table":  # hidden means that it is not there
-        return tool_error("sql_error", f"no such table: {name}", _for_table(name, question))
-    if kind == "hidden column":
-        return tool_error("sql_error", f"no such column: {name}", _for_column(name, question))
+    if kind.startswith("hidden "):
+        return _not_there(kind, name, question)
     usual = "use count, sum, avg, min, max, round, substr and the like"
     refusals = {
         "function": (f"function {name}() is not allowed", INSTEAD.get(name.lower(), usual)),
@@ -128,6 +126,18 @@ def _refused(kind: str, name: str, question: Question) -> ToolError:
     return tool_error("not_allowed", *refusals.get(kind, (f"{name} is not allowed", CALL_TABLES)))
 
 
+def _not_there(kind: str, name: str, question: Question) -> ToolError:
+    """Hidden means that there is no such thing. Its name is told only to a statement that has it, which `SELECT *` has not."""
+    spoken = {word.value.lower() for word in question.words}
+    if kind == "hidden table":
+        message = f"no such table: {name}" if name.lower() in spoken else "a table or view of the statement is not there"
+        return tool_error("sql_error", message, _for_table(name, question) if name.lower() in spoken else _table_names(question))
+    table, _, column = name.rpartition(".")
+    if column == "rowid" or column.lower() in spoken:
+        return tool_error("sql_error", f"no such column: {name}", _for_column(name, question))
+    return tool_error("sql_error", f"main.{spelled(table)} cannot be read", f"write {spelled(table)} without main., and name its columns")
+
+
 def _for_column(name: str, question: Question) -> str:
     """Near columns first, then where the name is a column, then all columns of the tables that were asked."""
     qualifier, _, column = name.strip("\"'").lower().rpartition(".")
@@ -135,6 +145,9 @@ def _for_column(name: str, question: Question) -> str:
     if qualifier and qualifier not in question.named:
         return join(f"{qualifier} is no table of this query", _columns_of(question.in_scope) or _table_names(question))
     asked = [question.named[qualifier]] if qualifier else question.in_scope
+    if qualifier and column in map(str.lower, asked[0].column_names):
+        other = next((alias for alias, table in question.named.items() if table is asked[0] and alias != qualifier), "")
+        return f"{qualifier} has another name in this query: {other}.{column}" if other else _columns_of(asked)
     near = _near_column(column, asked)
     elsewhere = [table for table in question.tables if table not in asked and column in map(str.lower, table.column_names)]
     return join(
@@ -194,7 +207,11 @@ def _for_syntax(name: str, question: Question) -> str:
 
 
 def _for_aggregate(name: str, question: Question) -> str:
-    return "an aggregate cannot stand in WHERE: use GROUP BY and HAVING, or a subquery"
+    return "aggregates do not nest and cannot stand in WHERE: use GROUP BY with HAVING, or a subquery"
+
+
+def _for_window(name: str, question: Question) -> str:
+    return "a window function needs OVER (...) and cannot stand in WHERE: use a subquery"
 
 
 def _for_token(name: str, question: Question) -> str:
@@ -217,7 +234,8 @@ SQL_ERRORS: Sequence[tuple[str, Callable[[str, Question], str]]] = (
     (r"no such table: (?P<name>.+)", _for_table),
     (r"no such function: (?P<name>.+)", _for_function),
     (r"ambiguous column name: (?P<name>.+)", _for_ambiguous),
-    (r"misuse of (?:aggregate|window function)(?P<name>)", _for_aggregate),
+    (r"misuse of aggregate(?P<name>)", _for_aggregate),
+    (r"misuse of window function(?P<name>)", _for_window),
     (r"incomplete input(?P<name>)", _for_end),
     (r'unrecognized token: "(?P<name>.*)"', _for_token),
     (r'unsafe use of virtual table "(?P<name>.*)"', _for_unsafe),

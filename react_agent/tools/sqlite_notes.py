@@ -33,11 +33,11 @@ def of_quotes(question: Question) -> str:
     known = {name.lower() for table in question.tables for name in (table.name, *table.column_names)}
     known |= {"rowid"} | {word.value.lower() for place, word in enumerate(words) if place and words[place - 1].value == "as"}
     known |= set(question.named)
-    read = [name for name in quoted_operands(list(words)) if name.lower() not in known]
-    if not read:
+    read = [name for name in quoted_operands(words) if name.lower() not in known]
+    if not read or words[0].value == "pragma":
         return ""
-    columns = (spelled(name) for table in question.in_scope for name in table.column_names)
-    return f"{quoted(read[0][:40])} is no column and was read as text; columns: {listed(columns, 120)}"
+    columns = listed((spelled(name) for table in question.in_scope for name in table.column_names), 120)
+    return f"{quoted(read[0][:40])} is no column and was read as text" + (f"; columns: {columns}" if columns else "")
 
 
 def checks(question: Question) -> Iterator[tuple[Comparison, str, list[str]]]:
@@ -45,7 +45,7 @@ def checks(question: Question) -> Iterator[tuple[Comparison, str, list[str]]]:
 
     The first tells whether the comparison alone matches a row, the second what values there are.
     """
-    short = (each for each in comparisons(list(question.words)) if len(each.text) <= MAX_TEXT)
+    short = (each for each in comparisons(question.words) if len(each.text) <= MAX_TEXT)
     for each in islice(short, MAX_CHECKED):
         named = [table for alias, table in question.named.items() if each.table.lower() in ("", alias)]
         table = next((table for table in named if each.column.lower() in map(str.lower, table.column_names)), None)

@@ -59,7 +59,7 @@ class Session:
                 try:
                     self.connection.execute(f"SELECT * FROM {quoted(name)} LIMIT 0")
                 except sqlite3.Error:
-                    self.hidden.tables.add(name.lower())
+                    self.hidden.add(name)
         self.guard.denied = None
 
     def run(self, sql: str) -> dict[str, Any]:
@@ -111,7 +111,12 @@ class Session:
 
     def _described(self, name: str) -> dict[str, Any]:
         kind, text = self.objects[name]
-        columns = [row for row in columns_of(self.connection, name) if row[6] != INTERNAL and self._shows(name, row[1])]
+        try:
+            columns = [row for row in columns_of(self.connection, name) if row[6] != INTERNAL and self._shows(name, row[1])]
+        except sqlite3.OperationalError as error:
+            if code_of(error) != "SQLITE_ERROR":
+                raise
+            columns = []  # a view that has become wrong
         links = self.connection.execute(f"PRAGMA main.foreign_key_list({quoted(name)})").fetchall()
         return {
             "name": name,

@@ -1,8 +1,9 @@
 """What can be read off the text of a statement: its words, the tables it names, what it compares. For messages; no guard rests on it."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import dropwhile
 from typing import Literal
 
 Kind = Literal["space", "text", "name", "word", "number", "sign"]
@@ -56,38 +57,39 @@ def tokens(sql: str) -> list[Token]:
     ]
 
 
-def without_tail(sql: str, words: list[Token]) -> tuple[str, list[Token]]:
-    """The statement without the semicolons and comments that follow it, which Python would take for a second statement."""
-    words = list(words)
+def without_tail(sql: str, words: Sequence[Token]) -> tuple[str, list[Token]]:
+    """The statement without the semicolons and comments that follow it, which Python would take for a second statement.
+
+    Semicolons before it do no harm; they only leave its tokens.
+    """
+    words = list(dropwhile(lambda word: word.text == ";", words))
     while words and words[-1].text == ";":
-        end = words.pop().start
-        sql = sql[:end]
+        sql = sql[: words.pop().start]
     return sql, words
 
 
-def main_verb(words: list[Token]) -> str:
-    """What the statement does: its first word, for WITH the first verb outside of brackets, for EXPLAIN what is explained."""
+def main_verb(words: Sequence[Token]) -> str:
+    """What the statement does: its first word, after EXPLAIN the one that is explained, after WITH the first verb outside of brackets."""
+    words = list(dropwhile(lambda word: word.value in ("explain", "query", "plan"), words))
+    if not words or words[0].value != "with":
+        return words[0].value if words else ""
     depth = 0
-    for number, word in enumerate(words):
+    for word in words:
         depth += {"(": 1, ")": -1}.get(word.text, 0)
-        if word.kind != "word" or depth:
-            continue
-        if number == 0 and word.value not in ("with", "explain"):
+        if depth == 0 and word.value in ("select", "values", "insert", "replace", "update", "delete"):
             return word.value
-        if word.value in ("select", "values", "insert", "replace", "update", "delete"):
-            return word.value
-        if words[0].value == "explain" and word.value not in ("explain", "query", "plan", "with"):
-            return word.value
-    return words[0].value if words else ""
+    return "with"
 
 
-def named_tables(words: list[Token], known: Collection[str]) -> dict[str, str]:
+def named_tables(words: Sequence[Token], known: Collection[str]) -> dict[str, str]:
     """Tables that the statement names, by each name and alias that it may use for them, in lower case."""
     spelled = {name.lower(): name for name in known}
     found: dict[str, str] = {}
     for place, word in enumerate(words):
         table = spelled.get(word.value.lower())
-        if table is None or word.kind not in ("word", "name") or (place and words[place - 1].text == "."):
+        if table is None or word.kind not in ("word", "name"):
+            continue
+        if place and words[place - 1].text == "." and words[place - 2].value not in ("main", "temp"):
             continue
         found.setdefault(table.lower(), table)
         after = words[place + 1 : place + 3]
@@ -97,7 +99,7 @@ def named_tables(words: list[Token], known: Collection[str]) -> dict[str, str]:
     return found
 
 
-def comparisons(words: list[Token]) -> Iterator[Comparison]:
+def comparisons(words: Sequence[Token]) -> Iterator[Comparison]:
     """Every `column = 'text'`, also with LIKE, IS and the first text of IN (...)."""
     for place in range(1, len(words) - 1):
         sign, column = words[place], words[place - 1]
@@ -111,7 +113,7 @@ def comparisons(words: list[Token]) -> Iterator[Comparison]:
             yield Comparison(table, column.value, sign.value if sign.value in ("is", "like") else "=", text.value)
 
 
-def quoted_operands(words: list[Token]) -> Iterator[str]:
+def quoted_operands(words: Sequence[Token]) -> Iterator[str]:
     """Names in double quotes that stand where a column would and not where a text to compare with would."""
     opened: list[str] = []
     for place, word in enumerate(words):

@@ -31,6 +31,10 @@ main(int(sys.argv[2]))
 """
 
 
+class _EndedError(Exception):
+    """The child ended, or replied something else than a message."""
+
+
 class Worker:
     """One child process, started when it is needed, again after it was killed or this process was forked.
 
@@ -49,13 +53,18 @@ class Worker:
         return self._process.pid if self._process else None
 
     def ask(self, request: dict[str, Any], timeout_s: float) -> dict[str, Any]:
-        """The child's reply, or ToolError: timeout when it took longer than timeout_s and was killed, unavailable when there is none."""
+        """The child's reply, or ToolError: timeout when it took longer than timeout_s and was killed, unavailable when there is none.
+
+        A child that was kept and ends without a reply was perhaps killed from outside, so a new one is asked once more.
+        """
         process = self._process
-        if process is None or self._owner != os.getpid() or process.poll() is not None:
-            process = self._start()
-        with self._in_step(process, timeout_s):
-            _send(process, request)
-            return _receive(process)
+        if process is not None and self._owner == os.getpid() and process.poll() is None:
+            with contextlib.suppress(_EndedError):
+                return self._exchange(process, request, timeout_s)
+        try:
+            return self._exchange(self._start(), request, timeout_s)
+        except _EndedError as error:
+            raise _unavailable("ended unexpectedly") from error
 
     def stop(self) -> None:
         """End the child; the next request starts another."""
@@ -77,9 +86,15 @@ class Worker:
             raise _unavailable("cannot be started") from error
         self._process, self._owner = process, os.getpid()
         self._end = weakref.finalize(self, _end, process, self._owner)
-        with self._in_step(process, START_TIMEOUT_S):
-            _receive(process)
+        self._exchange(process, None, START_TIMEOUT_S)
         return process
+
+    def _exchange(self, process: "subprocess.Popen[bytes]", request: dict[str, Any] | None, timeout_s: float) -> dict[str, Any]:
+        """Send the request, if there is one, and receive a message; raises _EndedError when none comes and ToolError when it is late."""
+        with self._in_step(process, timeout_s):
+            if request is not None:
+                _send(process, request)
+            return _receive(process)
 
     @contextlib.contextmanager
     def _in_step(self, process: "subprocess.Popen[bytes]", timeout_s: float) -> Iterator[None]:
@@ -99,7 +114,7 @@ class Worker:
             self.stop()
             if late.is_set() or process.returncode == -getattr(signal, "SIGXCPU", 0):
                 raise ToolError("timeout", TIMEOUT_MESSAGE, TIMEOUT_HINT) from error
-            raise _unavailable("ended unexpectedly") from error
+            raise _EndedError from error
         except BaseException:
             self.stop()
             raise

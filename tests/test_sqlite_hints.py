@@ -1,0 +1,201 @@
+"""What the model reads when a statement failed, matched nothing or gave too much; one line of data a case."""
+
+import sqlite3
+
+import pytest
+
+from react_agent.errors import ToolError
+from react_agent.tools.sqlite import SqliteDatabase
+from react_agent.tools.sqlite_schema import described, read_tables, spelled, summary
+from react_agent.tools.sqlite_text import comparisons, main_verb, named_tables, quoted_operands, tokens, without_tail
+
+LIBRARY = """
+CREATE TABLE readers(id INTEGER PRIMARY KEY, name TEXT, city TEXT, "order" INTEGER);
+CREATE TABLE books(id INTEGER PRIMARY KEY, title TEXT, unit_price REAL, genre TEXT);
+CREATE TABLE loans(id INTEGER PRIMARY KEY, reader_id INTEGER REFERENCES readers, book_id INTEGER REFERENCES books(id), day TEXT);
+INSERT INTO readers VALUES(1, 'Ana', 'Lisbon', 5), (2, 'O''Neil', 'Oslo', 6), (3, 'Bo', 'Oslo', 7), (4, 'Cy', 'Lisbon', 8);
+INSERT INTO books VALUES(1, 'Red Tent', 9.5, 'novel'), (2, 'Blue Tent', 7.0, 'novel');
+INSERT INTO books VALUES(3, 'Stars', 20.0, 'science'), (4, 'Sea', 1.0, 'science');
+INSERT INTO loans VALUES(1, 1, 1, '2024-02-03'), (2, 3, 2, '2024-02-04');
+"""
+TABLES = "tables: readers, books, loans"
+READERS = 'columns of readers: id, name, city, "order"'
+LOANS = "columns of loans: id, reader_id, book_id, day"
+DATES = "SQLite keeps dates as text: use strftime('{}', column)"
+PLAIN = "write one SQLite statement: SELECT columns FROM table WHERE condition"
+AGGREGATE = "aggregates do not nest and cannot stand in WHERE: use GROUP BY with HAVING, or a subquery"
+QUOTES = "write texts in single quotes and double a quote inside: 'O''Brien'"
+SHOW = "call sql_tables for the tables and their columns"
+
+FAILED = [
+    ("SELECT town FROM readers", "no such column: town", READERS),
+    ("SELECT nam FROM readers", "no such column: nam", f"did you mean readers.name?; {READERS}"),
+    ("SELECT reader_name FROM readers", "no such column: reader_name", f"did you mean readers.name?; {READERS}"),
+    ("SELECT price FROM books", "no such column: price", "did you mean books.unit_price?; columns of books: id, title, unit_price, genre"),
+    ("SELECT city FROM loans", "no such column: city",
+     f"readers has city (JOIN readers ON loans.reader_id = readers.id); {LOANS}"),
+    ("SELECT day FROM readers", "no such column: day", f"loans has day (JOIN loans ON loans.reader_id = readers.id); {READERS}"),
+    ("SELECT b.city FROM readers r JOIN loans b", "no such column: b.city",
+     f"readers has city (JOIN readers ON loans.reader_id = readers.id); {LOANS}"),
+    ("SELECT x.city FROM readers", "no such column: x.city", f"x is no table of this query; {READERS}"),
+    ("SELECT readers.city FROM readers r", "no such column: readers.city", "readers has another name in this query: r.city"),
+    ("SELECT town", "no such column: town", TABLES),
+    ("SELECT id FROM readers JOIN loans ON reader_id = readers.id", "ambiguous column name: id",
+     "write the table before it: readers.id or loans.id"),
+    ("SELECT * FROM reader", "no such table: reader", f"did you mean readers?; {TABLES}"),
+    ("SELECT * FROM main.Bokos", "no such table: main.Bokos", f"did you mean books?; {TABLES}"),
+    ("SELECT * FROM information_schema.tables", "no such table: information_schema.tables", TABLES),
+    ("SELECT YEAR(day) FROM loans", "no such function: YEAR", DATES.format("%Y")),
+    ("SELECT nosuch(1)", "no such function: nosuch", "SQLite does not have it; use another function"),
+    ("SELECT extract(year FROM day) FROM loans", 'near "FROM": syntax error', DATES.format("%Y")),
+    ("SELECT TOP 5 * FROM loans", 'near "5": syntax error', "write LIMIT at the end"),
+    ("SELECT name FROM readers WHERE name ILIKE 'a%'", 'near "ILIKE": syntax error', "use LIKE: it ignores case"),
+    ("SHOW TABLES", 'near "SHOW": syntax error', SHOW),
+    ("DESCRIBE readers", 'near "DESCRIBE": syntax error', SHOW),
+    ("SELEC 1", 'near "SELEC": syntax error', PLAIN),
+    ("SELECT order FROM readers", 'near "order": syntax error', 'a name that is a keyword needs double quotes: "order"'),
+    ("SELECT name FROM readers WHERE name = 'O'Neil'", 'near "Neil": syntax error', QUOTES),
+    ("SELECT name FROM readers WHERE name = 'Ana", "unrecognized token: \"'Ana\"", QUOTES),
+    ("SELECT unit_price::int FROM books", 'unrecognized token: ":"', "use CAST(value AS INTEGER)"),
+    ("```sql", 'unrecognized token: "```sql"', "leave the code fence out"),
+    ("SELECT name FROM readers WHERE", "incomplete input", "the statement stops too early: close every bracket and quote"),
+    ("SELECT city FROM readers WHERE count(*) > 1 GROUP BY city", "misuse of aggregate: count()", AGGREGATE),
+    ("SELECT row_number() FROM readers", "misuse of window function row_number()",
+     "a window function needs OVER (...) and cannot stand in WHERE: use a subquery"),
+    ("SELECT name FROM readers WHERE id = ?", "the statement has placeholders", "write the values themselves: WHERE name = 'text'"),
+    ("SELECT round(unit_price, 1, 2) FROM books", "wrong number of arguments to function round()",
+     "columns of books: id, title, unit_price, genre"),
+]  # fmt: skip
+
+REFUSED = [
+    ("UPDATE readers SET city = 'x'", "not_allowed", "UPDATE is not allowed", "the database can only be read: write one SELECT"),
+    ("WITH x AS (SELECT 1) DELETE FROM readers", "not_allowed", "DELETE is not allowed", "the database can only be read: write one SELECT"),
+    ("SELECT load_extension('x')", "not_allowed", "function load_extension() is not allowed",
+     "use count, sum, avg, min, max, round, substr and the like"),
+    ("SELECT * FROM dbstat", "not_allowed", "table dbstat is not allowed", "only SELECT on: readers, books, loans"),
+    ("PRAGMA journal_mode", "not_allowed", "PRAGMA journal_mode is not allowed here", f"{SHOW}; PRAGMA table_info(table) is allowed"),
+    ("SELECT 1; SELECT 2", "multiple_statements", "only one statement at a time", "send the statements one by one"),
+    ("-- nothing", "not_a_query", "there is no statement", "write one SELECT"),
+    ("SELECT '" + "x" * 20_000 + "'", "too_large", "the query has 20009 bytes; 20000 are allowed", "write a shorter query"),
+]  # fmt: skip
+
+NOTED = [
+    ("SELECT name FROM readers WHERE id = 9", "no row matched"),
+    ("SELECT count(*) FROM readers WHERE city = 'lisbon'", "readers.city has 'Lisbon', not 'lisbon'"),
+    ("SELECT name FROM readers r WHERE r.city = 'Lisboa'", "readers.city has no 'Lisboa'; near: 'Lisbon'"),
+    ("SELECT sum(unit_price) FROM books WHERE title LIKE '%blu tent%'", "books.title has no '%blu tent%'; near: 'Blue Tent'"),
+    ('SELECT name FROM readers WHERE city = "Porto"', "readers.city has only: 'Lisbon', 'Oslo'"),
+    ("SELECT count(*) FROM books WHERE genre IN ('poetry')", "books.genre has only: 'novel', 'science'"),
+    ("SELECT count(*) FROM readers WHERE city = 'Oslo' AND name = 'ana'", "readers.name has 'Ana', not 'ana'"),
+    ("SELECT count(*) FROM readers WHERE city = 'Oslo' AND id = '9'", "readers.id has only: '1', '2', '3', '4'"),
+    ("SELECT count(*) FROM readers WHERE city = 'Oslo' AND id = '1'", None),
+    ("SELECT count(*) FROM readers", None),
+    ("SELECT name FROM readers WHERE name = 'O''Neil'", None),
+    ('SELECT "town" FROM readers WHERE id = 1', f'"town" is no column and was read as text; {READERS[:7]}: id, name, city, "order"'),
+    ('SELECT "order" FROM readers WHERE city IN ("Oslo", "Porto") AND id = 2', None),
+    ('SELECT count(*) AS "how many" FROM readers GROUP BY city ORDER BY "how many"', None),
+]
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    path = tmp_path_factory.mktemp("library") / "library.db"
+    connection = sqlite3.connect(path)
+    connection.executescript(LIBRARY)
+    connection.close()
+    with SqliteDatabase(path, timeout_s=20) as database:
+        yield database
+
+
+@pytest.mark.parametrize(("sql", "message", "hint"), FAILED)
+def test_a_failure_carries_the_facts_for_the_next_try(library, sql, message, hint):
+    with pytest.raises(ToolError) as caught:
+        library.query(sql)
+    assert (caught.value.type, caught.value.message, caught.value.hint) == ("sql_error", message, hint)
+
+
+@pytest.mark.parametrize(("sql", "type", "message", "hint"), REFUSED)
+def test_a_refusal_says_what_is_allowed(library, sql, type, message, hint):
+    with pytest.raises(ToolError) as caught:
+        library.query(sql)
+    assert (caught.value.type, caught.value.message, caught.value.hint) == (type, message, hint)
+
+
+@pytest.mark.parametrize(("sql", "note"), NOTED)
+def test_a_result_says_what_it_does_not_show(library, sql, note):
+    assert library.query(sql).get("note") == note
+
+
+def test_the_description_is_what_a_small_model_needs(library):
+    assert summary(library.tables(), 2_000) == {
+        "tables": {
+            "readers": {
+                "rows": 4,
+                "columns": {"id": "INTEGER primary key", "name": "TEXT", "city": "TEXT, one of 'Lisbon', 'Oslo'", '"order"': "INTEGER"},
+                "sample": [[1, "Ana", "Lisbon", 5], [2, "O'Neil", "Oslo", 6]],
+            },
+            "books": {
+                "rows": 4,
+                "columns": {
+                    "id": "INTEGER primary key", "title": "TEXT", "unit_price": "REAL", "genre": "TEXT, one of 'novel', 'science'",
+                },
+                "sample": [[1, "Red Tent", 9.5, "novel"], [2, "Blue Tent", 7.0, "novel"]],
+            },
+            "loans": {
+                "rows": 2,
+                "columns": {"id": "INTEGER primary key", "reader_id": "INTEGER", "book_id": "INTEGER", "day": "TEXT"},
+                "sample": [[1, 1, 1, "2024-02-03"], [2, 3, 2, "2024-02-04"]],
+            },
+        },
+        "joins": ["loans.reader_id = readers.id", "loans.book_id = books.id"],
+    }  # fmt: skip
+
+
+def test_the_description_loses_detail_before_it_loses_tables(library):
+    tables = library.tables()
+    assert "sample" not in summary(tables, 600)["tables"]["books"]
+    assert summary(tables, 300)["tables"]["books"] == "id, title, unit_price, genre"
+    note = "for the columns of one: sql_query with PRAGMA table_info(table)"
+    assert summary(tables, 120) == {"tables": ["readers", "books", "loans"], "note": note}
+
+
+def test_what_was_not_found_out_in_time_is_unknown():
+    (table,) = read_tables([{"name": "t", "kind": "table", "columns": [["a", "TEXT", 0]], "references": []}])
+    unknown = {"name": "t", "kind": "table", "rows": None, "columns": [{"name": "a", "type": "TEXT"}], "sample": []}
+    assert described(table, []) == described(table, [{"error": {}}] * 3) == unknown
+
+
+def test_names_as_sql_must_have_them():
+    assert list(map(spelled, ["city", "order", "a b", 'q"', "é", "1st", ""])) == ["city", '"order"', '"a b"', '"q"""', '"é"', '"1st"', '""']
+
+
+TEXTS = [
+    ("SELECT 1;", "SELECT 1", "select"),
+    ("; ;SELECT ';' -- ;\n ; /* ; */", "; ;SELECT ';' -- ;\n ", "select"),
+    ("SELECT 'abc;", "SELECT 'abc;", "select"),
+    ('SELECT "a;""b;', 'SELECT "a;""b;', "select"),
+    ("SELECT [a;", "SELECT [a;", "select"),
+    ("/* ; */ WITH x AS (SELECT 1) UPDATE t SET a = 1", "/* ; */ WITH x AS (SELECT 1) UPDATE t SET a = 1", "update"),
+    ("EXPLAIN QUERY PLAN WITH x AS (VALUES(1)) SELECT 1", "EXPLAIN QUERY PLAN WITH x AS (VALUES(1)) SELECT 1", "select"),
+    ("EXPLAIN VACUUM", "EXPLAIN VACUUM", "vacuum"),
+    ("(SELECT 1)", "(SELECT 1)", "("),
+    (";;", ";;", ""),
+]
+
+
+@pytest.mark.parametrize(("sql", "stripped", "verb"), TEXTS)
+def test_the_words_of_a_statement(sql, stripped, verb):
+    text, words = without_tail(sql, tokens(sql))
+    assert (text, main_verb(words)) == (stripped, verb)
+
+
+def test_tables_comparisons_and_operands_of_a_statement():
+    sql = """SELECT "x", b."y" FROM Readers AS r, "loans" JOIN main.books b ON a.loans = 'x'
+        WHERE r.city IS 'Oslo' AND [day] IN ("a", "b")"""
+    words = tokens(sql)
+    assert named_tables(words, ["readers", "loans", "books", "others"]) == {
+        "readers": "readers", "r": "readers", "loans": "loans", "books": "books", "b": "books",
+    }  # fmt: skip
+    found = [(each.table, each.column, each.sign, each.text) for each in comparisons(words)]
+    assert found == [("a", "loans", "=", "x"), ("r", "city", "is", "Oslo"), ("", "day", "=", "a")]
+    assert list(quoted_operands(words)) == ["x", "y", "loans"]
