@@ -80,7 +80,7 @@ def is_error(data: Mapping[str, Any], status: int = 200) -> bool:
     """Whether a JSON object is an error rather than (part of) a reply."""
     if data.get("error") or data.get("object") == "error" or data.get("type") == "error" or status >= 400:
         return True
-    if _REPLY_KEYS & data.keys() or isinstance(data.get("message"), dict):
+    if any(data.get(key) is not None for key in _REPLY_KEYS) or isinstance(data.get("message"), dict):
         return _feedback_block(data) is not None
     return bool(data.get("detail") or data.get("errors") or _feedback_block(data) or data.get("message") or data.get("Message"))
 

@@ -66,7 +66,7 @@ _USED = tuple(
         rf"(?:input|request|prompt|messages?) \({_N} tokens",
         rf"(?:prompt|input|request)(?: is)? too (?:long|large): {_N}",
         rf"(?:contains|resulted in|current length is|received|keep the first|n_keep:|context limit:|given:) {_N}",
-        rf"number of (?:input |prompt )?tokens \(?{_N}",
+        rf"(?:number of (?:input |prompt )?tokens|\(length) \(?{_N}",
         rf"request(?:ed|ing)?:? (?:a total of |up to )?(?:about )?{_N}",
         rf"{_N} tokens? >",
     )

@@ -51,12 +51,13 @@ _UNSUPPORTED = (
 UNSUPPORTED = tuple(re.compile(pattern, re.IGNORECASE) for pattern in _UNSUPPORTED)
 _INSTEAD = re.compile(rf"(?:use|try|to)\s+{_Q}({'|'.join(sorted(CAP_NAMES))})\b['\"`]*(?:\s+\w+)?\s+(?:instead|for)", re.IGNORECASE)
 _QUOTED = re.compile(
-    rf"(?:['\"`]|^|\W)({_KNOWN})(?:['\"`]|\s*:|\s*=|\s+(?:must|should|supports|value|is)\b)", re.IGNORECASE,
+    rf"(?:['\"`]|^|\W)({_KNOWN})(?:['\"`]|\s*:|\s*=|\s+(?:must|should|supports|value|is|can|cannot|requires)\b)", re.IGNORECASE,
 )  # fmt: skip
 _FORM = any_of(
     r"failed to deserialize", r"invalid type", r"type must be", r"type_error", r"parse[_ ]error", r"cannot unmarshal", r"json\.exception",
-    r"not of type", r"input should be a valid", r"is not a valid (?:integer|number|string|list|array|boolean|dict)",
+    r"not of type", r"must be of type", r"input should be a valid", r"is not a valid (?:integer|number|string|list|array|boolean|dict)",
     r"expected an? (?:sequence|string|number|integer|array|list|object|boolean|map)", r"could not parse", r"malformed", r"invalid json",
+    r"invalid parameters?\b", r"parameters? (?:is|are) invalid",
 )  # fmt: skip
 _MISSING = any_of(
     r"\bis required\b", r"field required", r"missing (?:required |a )?(?:field|parameter|property|key|value)",
@@ -66,6 +67,7 @@ _CONSTRAINT = any_of(
     r"json[ _]?schema", r"response[_ ]?format", r"json[ _]mode", r"json_object", r"guided[_ ]", r"structured[ _]outputs?",
     r"schema conversion", r"invalid schema", r"xgrammar", r"outlines", r"lm-format-enforcer", r"response_?schema", r"response_?mime_?type",
 )  # fmt: skip
+_CAP_IN_WORDS = any_of(r"maximum tokens you requested", r"max(?:imum)?[ _](?:output|completion|new)[ _]tokens?\b", r"too many output tokens")
 _GRAMMAR = any_of(r"\bgrammar\b", r"gbnf")
 _PREFILL = any_of(r"prefill", r"must end with a user message", r"continue_final_message")
 _THINK = any_of(
@@ -76,7 +78,7 @@ _STREAM = any_of(
     r"streaming(?: is)? (?:not |un)(?:supported|available|enabled|allowed)", r"verified to stream", r"support (?:stream|streaming)\b",
 )  # fmt: skip
 _MAXIMUM = re.compile(
-    r"(?:at most|up to|<=|less than or equal to|no more than|maximum(?: value)?(?: allowed)?(?: is| of)?|between \S+ and|\[\d+, ?"
+    r"(?:at most|up to|<=|less than or equal to|no more than|lower than|limit of|to|maximum(?: value)?(?: allowed)?(?: is| of)?|between \S+ and|\[\d+, ?"
     r"|max_model_len\D*|> )\W{0,3}(\d+)",
     re.IGNORECASE,
 )
@@ -108,10 +110,14 @@ def is_missing(fault: Fault) -> bool:
 def _advice(fault: Fault) -> Iterator[Advice | None]:
     text = fault.text
     named = _named(fault)
+    if fault.status >= 500:  # a traceback names many things; only what is said to be unsupported counts
+        named = [name for name in named if _is_unsupported(name, text)]
     yield _from_issues(fault)
     if _PREFILL.search(text):
         yield Advice("drop_parameter", "prefill")
     yield from (_about_name(name, text) for name in named if name in CAP_NAMES)
+    if _CAP_IN_WORDS.search(text) and not named:
+        yield _about_cap("max_tokens", text, False)
     if _CONSTRAINT.search(text):
         yield Advice("drop_parameter", "response_format")
     if _GRAMMAR.search(text):
@@ -122,7 +128,7 @@ def _advice(fault: Fault) -> Iterator[Advice | None]:
         yield Advice("drop_parameter", "stream")
     for name in named:
         yield _about_name(name, text)
-    if _FORM.search(text) and fault.param not in ESSENTIAL:
+    if fault.status < 500 and _FORM.search(text) and fault.param not in ESSENTIAL:
         yield Advice("bad_parameter")
 
 
@@ -142,7 +148,7 @@ def _clean(name: str) -> str:
 
 
 def _about_name(name: str, text: str) -> Advice | None:
-    unsupported = any(_clean(found[1]) == name for pattern in UNSUPPORTED for found in pattern.finditer(text))
+    unsupported = _is_unsupported(name, text)
     if name in CAP_NAMES:
         return _about_cap(name, text, unsupported)
     if unsupported:
@@ -150,6 +156,10 @@ def _about_name(name: str, text: str) -> Advice | None:
     if _FORM.search(text):
         return Advice("bad_parameter", name)
     return Advice("drop_parameter", name)
+
+
+def _is_unsupported(name: str, text: str) -> bool:
+    return any(_clean(found[1]) == name for pattern in UNSUPPORTED for found in pattern.finditer(text))
 
 
 def _about_cap(name: str, text: str, unsupported: bool) -> Advice:
@@ -160,7 +170,8 @@ def _about_cap(name: str, text: str, unsupported: bool) -> Advice:
     if unsupported and name in CAPS:
         return Advice("rename_parameter", name, CAPS[name])
     limits = [int(found[1][:12]) for found in _MAXIMUM.finditer(text)]
-    return Advice("bad_parameter", name, limit=min(limits) if limits and min(limits) > 0 else None)
+    limit = min(limits, default=0) - ("(exclusive)" in text)
+    return Advice("bad_parameter", name, limit=limit if limit > 0 else None)
 
 
 def _from_issues(fault: Fault) -> Advice | None:
