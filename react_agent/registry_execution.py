@@ -50,8 +50,11 @@ def attempt_within(call: Callable[[], Any], seconds: float) -> Execution:
             ended.append(error)
 
     thread = threading.Thread(target=contextvars.copy_context().run, args=(work,), name="react-agent-tool", daemon=True)
-    thread.start()
-    thread.join(seconds)
+    try:
+        thread.start()
+    except RuntimeError as error:  # the system gives no more threads, perhaps because too many calls were given up
+        return Execution(crash=traceback.format_exc(), crash_summary=_summary(error))
+    thread.join(min(seconds, threading.TIMEOUT_MAX))
     if not ended:
         return Execution(timed_out=True)
     if isinstance(ended[0], KeyboardInterrupt):

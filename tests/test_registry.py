@@ -110,7 +110,7 @@ def circle_of():
 
 
 def raises(error):
-    def function():
+    def function(*_):
         raise error
 
     return function
@@ -190,6 +190,16 @@ def test_a_tool_that_takes_too_long_is_given_up(own, given, read_only, message, 
     finally:
         release.set()
     assert told(outcome.observation) == {"ok": False, "error": {"type": "timeout", "message": message, "hint": hint}}
+
+
+def test_a_limit_beyond_what_the_system_can_wait_is_no_limit():
+    assert told(call_of(made(lambda: "done", timeout_s=float("inf"))).observation)["result"] == "done"
+
+
+def test_without_a_thread_to_run_in_the_call_fails(monkeypatch):
+    monkeypatch.setattr(threading.Thread, "start", raises(RuntimeError("can't start new thread")))
+    outcome = call_of(made(lambda: "done"), timeout_s=60.0)
+    assert (outcome.observation.error, outcome.crash.splitlines()[-1]) == ("tool_crash", "RuntimeError: can't start new thread")
 
 
 def test_without_time_left_nothing_runs():
