@@ -50,7 +50,8 @@ _TEMPLATE = any_of(
     r"successive user or assistant", r"multiple \W{0,2}(?:user|assistant)\W{0,2} roles", r"consecutive .{0,30}(?:messages|roles)",
     r"(?:system|developer) (?:role|message|prompt|instruction)s? (?:is |are )?(?:not |un)(?:supported|enabled|allowed)",
     r"(?:does not|doesn't|do not) support .{0,20}(?:system|developer) (?:role|message|prompt|instruction)",
-    r"system messages? (?:must|should|can only|may only|is only|are only)", r"(?:unexpected|unsupported|invalid|unknown)(?: message)? role", r"\.role\W.{0,20}does not support",
+    r"system messages? (?:must|should|can only|may only|is only|are only)",
+    r"(?:unexpected|unsupported|invalid|unknown)(?: message)? role", r"\.role\W.{0,20}does not support",
     r"only user\W.{0,12}assistant roles are supported", r"only \W{0,2}user\W{0,2}.{0,30}roles",
     r"(?:conversation|history|chat) must (?:start|begin) with", r"first (?:non-system )?message .{0,60}must (?:be|use|have)",
     r"(?:last|final) message .{0,40}(?:must|should|cannot|has to)", r"expected last role", r"2 or more assistant messages",
@@ -63,8 +64,9 @@ _FILTER_CODES = {
     "moderation_blocked", "content_blocked", "safety", "prohibited_content",
 }  # fmt: skip
 _FILTER = any_of(
-    r"content[ _](?:management|filter\w*|policy|moderation)", r"usage polic", r"flagged (?:by|for|as)", r"blocked (?:for|as|due)", r"\bmoderation\b",
-    r"prompt was blocked", r"inappropriate content", r"content exists risk", r"guardrail", r"responsible ai", r"safety (?:system|filter|polic|setting)",
+    r"content[ _](?:management|filter\w*|policy|moderation)", r"usage polic", r"flagged (?:by|for|as)", r"blocked (?:for|as|due)",
+    r"\bmoderation\b", r"prompt was blocked", r"inappropriate content", r"content exists risk", r"guardrail",
+    r"responsible ai", r"safety (?:system|filter|polic|setting)",
 )  # fmt: skip
 _AUTH = any_of(
     r"(?:invalid|incorrect|missing|wrong|no|expired|valid|disabled|revoked)[ _](?:x-)?(?:api|access|auth\w*|bearer)[ -_]?(?:key|token)",
@@ -90,7 +92,8 @@ _TRANSIENT = any_of(
 )  # fmt: skip
 _NO_MODEL = any_of(
     r"model\b.{0,80}(?:not found|does(?:n't| not) exist|not exist|not available|is not supported|no longer|decommissioned|not loaded)",
-    r"(?:unknown|invalid|no such|unsupported|incorrect) model", r"no models? (?:loaded|available|found)", r"not a valid model", r"model identifier is invalid",
+    r"(?:unknown|invalid|no such|unsupported|incorrect) model", r"no models? (?:loaded|available|found)",
+    r"not a valid model", r"model identifier is invalid",
     r"does not support (?:chat|generate|completion|insert|tools)",
 )  # fmt: skip
 _TRANSIENT_STATUS = {408, 409, 424, 425, 429, 499, 500, 502, 503, 504, 520, 521, 522, 523, 524, 527, 529, 530}

@@ -67,7 +67,9 @@ _CONSTRAINT = any_of(
     r"json[ _]?schema", r"response[_ ]?format", r"json[ _]mode", r"json_object", r"guided[_ ]", r"structured[ _]outputs?",
     r"schema conversion", r"invalid schema", r"xgrammar", r"outlines", r"lm-format-enforcer", r"response_?schema", r"response_?mime_?type",
 )  # fmt: skip
-_CAP_IN_WORDS = any_of(r"maximum tokens you requested", r"max(?:imum)?[ _](?:output|completion|new)[ _]tokens?\b", r"too many output tokens")
+_CAP_IN_WORDS = any_of(
+    r"maximum tokens you requested", r"max(?:imum)?[ _](?:output|completion|new)[ _]tokens?\b", r"too many output tokens",
+)  # fmt: skip
 _GRAMMAR = any_of(r"\bgrammar\b", r"gbnf")
 _PREFILL = any_of(r"prefill", r"must end with a user message", r"continue_final_message")
 _THINK = any_of(
@@ -78,8 +80,8 @@ _STREAM = any_of(
     r"streaming(?: is)? (?:not |un)(?:supported|available|enabled|allowed)", r"verified to stream", r"support (?:stream|streaming)\b",
 )  # fmt: skip
 _MAXIMUM = re.compile(
-    r"(?:at most|up to|<=|less than or equal to|no more than|lower than|limit of|to|maximum(?: value)?(?: allowed)?(?: is| of)?|between \S+ and|\[\d+, ?"
-    r"|max_model_len\D*|> )\W{0,3}(\d+)",
+    r"(?:at most|up to|<=|less than or equal to|no more than|lower than|limit of|to|maximum(?: value)?(?: allowed)?(?: is| of)?"
+    r"|between \S+ and|\[\d+, ?|max_model_len\D*|> )\W{0,3}(\d+)",
     re.IGNORECASE,
 )
 
