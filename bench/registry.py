@@ -5,6 +5,7 @@
 
 import statistics
 import time
+import timeit
 from collections.abc import Callable
 from typing import Any
 
@@ -30,13 +31,7 @@ def rows(count: int) -> dict[str, Any]:
 
 def microseconds(call: Callable[[], Any]) -> float:
     """The median over repeats of the time of one call."""
-    times = []
-    for _ in range(REPEATS):
-        started = time.perf_counter()
-        for _ in range(CALLS):
-            call()
-        times.append(1e6 * (time.perf_counter() - started) / CALLS)
-    return statistics.median(times)
+    return 1e6 * statistics.median(timeit.repeat(call, number=CALLS, repeat=REPEATS)) / CALLS
 
 
 def stages() -> None:
