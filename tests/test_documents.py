@@ -11,8 +11,11 @@ from hostile_tree import SECRET, build_tree
 
 from react_agent.errors import ConfigError, ToolError
 from react_agent.tools.documents import document_tools
+from react_agent.tools.documents_rank import Ranking
+from react_agent.tools.documents_search import Search
 from react_agent.tools.documents_sections import Passage, passages, title
 from react_agent.tools.documents_words import query_words, stem, tokens
+from react_agent.tools.files import Folder
 from react_agent.tools.files_limits import FolderLimits
 
 DATA = Path(__file__).parent / "data"
@@ -230,6 +233,16 @@ def test_a_folder_that_is_larger_than_one_search(tmp_path):
     assert "lighthouse" in made["grep_docs"]("lighthouse")
     small = tools(tmp_path, limits=FolderLimits(scan_bytes=12_000, search_seconds=30))
     assert "there is more than one search reads (12 kB); files searched: 2" in small["grep_docs"]("pebble lighthouse")
+
+
+def test_of_a_long_document_only_the_parts_that_match_are_taken_apart(tmp_path):
+    """Its name matches too, but that speaks for its beginning only; 600,000 blank lines are no passages."""
+    (tmp_path / "pebble.md").write_text("# Pebbles\n" + "\n" * 600_000 + "a pebble\n")
+    search = Search("pebble")
+    for chunk in Folder(tmp_path).scan().chunks(()):
+        search.add(chunk)
+    assert len(search.chunks) == 3 and [len(marks) for marks in search.marks] == [1, 0, 1]
+    assert [(found.first, found.last, list(found.hits)) for found in Ranking(search).best(5)] == [(1, 1, [1])]
 
 
 # -- words and passages ----------------------------------------------------------------------------------------------------

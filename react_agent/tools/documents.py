@@ -64,8 +64,9 @@ class Documents:
         notes += filter(None, [scan.cut])
         return view(search, ranking, notes) if ranking else self._nothing(search, notes)
 
-    def read(self, name: str, start: int = 1, end: int | None = None) -> str:
+    def read(self, name: str, start: int | None = None, end: int | None = None) -> str:
         """Numbered lines of one document, at most _READ_LINES of them."""
+        start = 1 if start is None else start
         require_range(start, end)
         last = start + _READ_LINES - 1
         try:
@@ -77,10 +78,12 @@ class Documents:
 
     def _nothing(self, search: Search, notes: list[str]) -> str:
         words = visible(search.pattern) if looks_regular(search.pattern) else ", ".join(dict.fromkeys(search.words.values()))
-        near = [] if notes else search.near_words()
+        if notes:  # the time is used up
+            return "\n".join((f"nothing was found for: {visible(words, 200)}", *notes, "try other words"))
+        near = search.near_words()
         advice = [f"words like these are there: {', '.join(near)}"] if near else []
         names = _as_many_as_fit([name for name, _ in islice(self._titles(), _NAMES)], _LIST_ROOM // 3, "more; call list_docs")
-        return "\n".join((f"no document holds: {visible(words, 200)}", *advice, *notes, "try other words; the documents are:", *names))
+        return "\n".join((f"no document holds: {visible(words, 200)}", *advice, "try other words; the documents are:", *names))
 
     def _did_you_mean(self, name: str) -> str:
         names = [each for each, _ in islice(self._titles(), _NAMES)]
@@ -88,8 +91,9 @@ class Documents:
         return f"did you mean {' or '.join(near)}? call list_docs for all names" if near else "call list_docs for the names"
 
     def _titles(self) -> Iterator[tuple[str, str]]:
+        scan = self._folder.scan()
         with self._folder.told("."):
-            for folder, parts, name in self._folder.walk.files(()):
+            for folder, parts, name in self._folder.walk.files((), scan.late):
                 path = (*parts, name)
                 with suppress(OSError, ToolError), TextFile(open_regular(folder, name, path), shown(path), _HEAD) as source:
                     yield shown(path), visible(title("".join(source)), 60)
@@ -122,7 +126,7 @@ def document_tools(folder: str | os.PathLike[str], *, limits: FolderLimits = OBS
     documents = Documents(open_folder(folder, hidden=False, limits=limits))
     pattern = {"type": "string", "description": "words of the question, or a regular expression"}
     name = {"type": "string", "description": "a name from list_docs or grep_docs"}
-    line = {"type": "integer", "minimum": 1}
+    line = {"type": ["integer", "null"], "minimum": 1}
     lines = {"name": name, "start": line, "end": line}
     return [
         Tool("list_docs", "List the names and titles of the documents.", object_schema({}),

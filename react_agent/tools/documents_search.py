@@ -11,10 +11,11 @@ from react_agent.tools.documents_words import joined_words, query_words, tokens
 from react_agent.tools.files_search import Chunk, fold, lines_with
 
 _SAME_BEGINNING = 0.5  # what a word counts that only begins like the one asked for
+_MOST_WORDS = 32
 _MOST_LINES = 50_000  # that are marked in one search
 _PLACES = 200  # of a line that are compared for the best part of it
 _WORD_LENGTH = 24
-_VOCABULARY = 5_000  # words that are compared with one that is not there
+_VOCABULARY = 2_000  # words that are compared with one that is not there
 _DOCUMENT = re.compile(r"[\w.-]+\.(?:md|markdown|txt|rst|adoc|html?)\b")
 _SPELLED = re.compile(r"[^\W\d_]{3,30}")
 
@@ -36,14 +37,14 @@ class Search:
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
-        self.words = query_words(pattern)
+        self.words = dict(islice(query_words(pattern).items(), _MOST_WORDS))
         self.chunks: list[Chunk] = []
         self.marks: list[dict[int, Mark]] = []
         self.lines = 0
         self.lines_with: Counter[str] = Counter()
         self._text = " ".join(fold(pattern).split())
         self._by_beginning: dict[str, list[str]] = defaultdict(list)
-        for word in self.words.keys() | joined_words(pattern):
+        for word in dict.fromkeys([*self.words, *joined_words(pattern)[:_MOST_WORDS]]):
             self._by_beginning[word[:4]].append(word)
         beginnings = sorted({word[:4].rstrip("y") or word for word in self.words})
         self._beginnings = re.compile("|".join(map(re.escape, beginnings)) or r"(?!)")
@@ -99,7 +100,7 @@ class Search:
         places = [(at, word) for at in starts for word in self.words_in(line[at : at + _WORD_LENGTH])]
         return max(places, key=lambda place: len({word for at, word in places if 0 <= at - place[0] < width}), default=(0, ""))[0]
 
-    def near_words(self, most: int = 5) -> list[str]:
+    def near_words(self, most: int = 3) -> list[str]:
         """Words of the texts that are spelled like those of the query that are missing."""
         spelled = chain.from_iterable(_SPELLED.findall(chunk.text.casefold()) for chunk in self.chunks)
         known = set(islice(spelled, 20 * _VOCABULARY))

@@ -37,10 +37,10 @@ def query_words(pattern: str) -> dict[str, str]:
     return telling or written
 
 
-def joined_words(pattern: str) -> set[str]:
+def joined_words(pattern: str) -> list[str]:
     """Stems of neighbouring words written together: "time out" also finds timeout."""
     words = [token.casefold() for token in _written(pattern)]
-    return {stem(a + b) for a, b in zip(words, words[1:], strict=False) if a.isalpha() and b.isalpha() and (a + b).isascii()}
+    return [stem(a + b) for a, b in zip(words, words[1:], strict=False) if a.isalpha() and b.isalpha() and (a + b).isascii()]
 
 
 def asks_amount(pattern: str) -> bool:

@@ -28,17 +28,19 @@ Clock = Callable[[], float]
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The names in a folder, folders with a closing `/`. total: how many there are; names holds the first ones."""
+    """The names in a folder, folders with a closing `/`. total: how many there are, or were looked at when not total_known."""
 
     name: str
     names: tuple[str, ...]
     total: int
+    total_known: bool = True
 
     def __str__(self) -> str:
         if not self.names:
             return f"{self.name} is empty"
-        more = [f"… {self.total - len(self.names)} more entries are not shown"] if self.total > len(self.names) else []
-        return "\n".join((*self.names, *more))
+        count = f"{'' if self.total_known else 'at least '}{self.total} entries"
+        some = f", the first {len(self.names)} are shown" if self.total > len(self.names) else ""
+        return "\n".join((f"{self.name}, {count}{some}", *self.names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +75,11 @@ class Folder:
     def list(self, path: str = ".") -> Listing:
         """The names in a folder."""
         with self.told(path) as parts, self.walk.folder(parts) as folder:
-            found = [entry for entry in islice(folder.entries(), self.limits.scan_entries) if self.walk.allows(entry.name)]
+            seen = list(islice(folder.entries(), self.limits.scan_entries))
+            found = [entry for entry in seen if self.walk.allows(entry.name)]
             first = heapq.nsmallest(self.limits.entries, found, key=lambda entry: entry.name)
-            return Listing(shown(parts), tuple(_entry_line(entry) for entry in first), len(found))
+            names = tuple(_entry_line(entry) for entry in first)
+            return Listing(shown(parts), names, len(found), total_known=len(seen) < self.limits.scan_entries)
 
     def grep(self, pattern: str, path: str = ".") -> Hits:
         """The lines of a file, or of all text files below a folder, that hold pattern as it stands or match it as a regular expression.
@@ -92,14 +96,12 @@ class Folder:
             with folder:
                 return Written(shown(parts), len(data), replace_file(folder, name, data, shown(parts)))
 
-    def preview(self, path: object = "", text: object = "") -> str:
-        """What write() would do, for the person who is asked: a diff, the first lines of a new file, or why it is refused. Never raises."""
-        try:
-            with self.told(path) as parts:
-                data = self._data_to_write(path, text)
-                return preview_write(self.walk, parts, data.decode("utf-8"))
-        except ToolError as error:
-            return f"this would be refused: {error.message}"
+    def preview(self, path: str, text: str) -> str:
+        """What write() would do, for the person who is asked: a diff, or the first lines of a new file. It changes nothing.
+        Where write() would be refused it raises the same ToolError, so that nobody is asked in vain."""
+        with self.told(path) as parts:
+            data = self._data_to_write(path, text)
+            return preview_write(self.walk, parts, data.decode("utf-8"))
 
     def scan(self) -> Scan:
         """A search's way through the files, under this folder's limits, its time counted from now."""
@@ -174,13 +176,13 @@ def file_tools(root: str | os.PathLike[str], *, hidden: bool = False, limits: Fo
     may be seen and written. ConfigError when root is not a folder."""
     folder = open_folder(root, hidden=hidden, limits=limits)
     path = {"type": "string", "description": "path in the folder, for example notes/todo.txt"}
-    line = {"type": "integer", "minimum": 1}
+    line = {"type": ["integer", "null"], "minimum": 1}
 
     def list_dir(path: str = ".") -> str:
         return str(folder.list(path))
 
-    def read_file(path: str, start: int = 1, end: int | None = None) -> str:
-        return str(folder.read(path, start, end))
+    def read_file(path: str, start: int | None = None, end: int | None = None) -> str:
+        return str(folder.read(path, 1 if start is None else start, end))
 
     def write_file(path: str, text: str) -> str:
         return str(folder.write(path, text))

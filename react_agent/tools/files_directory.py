@@ -16,7 +16,8 @@ from typing import Protocol, Self
 _CLOSE_ON_EXEC = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOINHERIT", 0)
 _READ = os.O_RDONLY | _CLOSE_ON_EXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _CLOSE_ON_EXEC | getattr(os, "O_BINARY", 0)
-HAS_OPENAT = os.open in os.supports_dir_fd and os.readlink in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
+_FOLDER, _NO_LINK = getattr(os, "O_DIRECTORY", 0), getattr(os, "O_NOFOLLOW", 0)
+HAS_OPENAT = os.open in os.supports_dir_fd and os.readlink in os.supports_dir_fd and bool(_NO_LINK)
 
 
 class Directory(Protocol):
@@ -51,7 +52,7 @@ class Directory(Protocol):
 
 def open_root(path: Path) -> Directory:
     """The folder at a path that the owner gave; links in that path are the owner's own and are followed."""
-    return PosixDirectory(os.open(path, _READ | os.O_DIRECTORY)) if HAS_OPENAT else PortableDirectory(path.resolve(strict=True))
+    return PosixDirectory(os.open(path, _READ | _FOLDER)) if HAS_OPENAT else PortableDirectory(path.resolve(strict=True))
 
 
 class PosixDirectory:
@@ -68,13 +69,13 @@ class PosixDirectory:
         return os.readlink(name, dir_fd=self._fd)
 
     def enter(self, name: str) -> "PosixDirectory":
-        return PosixDirectory(os.open(name, _READ | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=self._fd))
+        return PosixDirectory(os.open(name, _READ | _FOLDER | _NO_LINK, dir_fd=self._fd))
 
     def open(self, name: str) -> int:
-        return os.open(name, _READ | os.O_NOFOLLOW, dir_fd=self._fd)
+        return os.open(name, _READ | _NO_LINK, dir_fd=self._fd)
 
     def create(self, name: str) -> int:
-        return os.open(name, _CREATE | os.O_NOFOLLOW, 0o666, dir_fd=self._fd)
+        return os.open(name, _CREATE | _NO_LINK, 0o666, dir_fd=self._fd)
 
     def mkdir(self, name: str) -> None:
         os.mkdir(name, dir_fd=self._fd)

@@ -29,6 +29,7 @@ _REFUSED = tuple(
     )
 )
 _WINDOWS_NAME = re.compile(r'(?is).*[<>:"|?*\x00-\x1f]|.*[. ]$|(con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$) *(\.|$)')
+_SHORT = 60
 _ERRNO = {
     errno.ENOENT: ("not_found", "it does not exist", "list its folder to see what is there"),
     errno.ESTALE: ("not_found", "it does not exist any more", "list its folder to see what is there"),
@@ -98,7 +99,9 @@ def near_names(name: str, names: Iterable[str], count: int = 3) -> list[str]:
         stems.setdefault(_stem(folded), []).append(folded)
     base = wanted.rpartition("/")[2]
     same_base = [folded for folded in known if folded.rpartition("/")[2] == base]
-    close = [folded for near in difflib.get_close_matches(_stem(wanted), stems, n=count, cutoff=0.6) for folded in stems[near]]
+    short = [each for each in stems if len(each) <= _SHORT]  # comparing long names that are made to look alike takes a second each
+    near = difflib.get_close_matches(_stem(wanted)[: 2 * _SHORT], short, n=count, cutoff=0.6)
+    close = [folded for each in near for folded in stems[each]]
     return [known[folded] for folded in list(dict.fromkeys([*([wanted] if wanted in known else []), *same_base, *close]))[:count]]
 
 

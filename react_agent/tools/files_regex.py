@@ -53,7 +53,7 @@ class RegexChild:
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, close_fds=True,
             )  # fmt: skip
             self._timer.start()
-        except (OSError, ValueError, RuntimeError) as error:  # no interpreter, no process, no thread to be had
+        except (OSError, ValueError, TypeError, RuntimeError) as error:  # no interpreter, no process, no thread to be had
             raise ToolError("io_error", "regular expressions cannot be run on this machine now", "write it as plain words") from error
         order = {"pattern": pattern, "hits": hits, "seconds": max(seconds, 0.0) + _GRACE, "parent": os.getpid()}
         self._send(json.dumps(order).encode())

@@ -49,8 +49,8 @@ class Hits:
     def __str__(self) -> str:
         if not self.hits:
             return "\n".join((f"no line matches {self.pattern}", *self.notes))
-        more = f"{self.matched} lines match; {len(self.hits)} are shown" if self.matched > len(self.hits) else ""
-        return "\n".join(filter(None, (*map(str, self.hits), more, *self.notes)))
+        some = f", {len(self.hits)} are shown" if self.matched > len(self.hits) else ""
+        return "\n".join((f"{self.matched} lines match{some}", *map(str, self.hits), *self.notes))
 
 
 @dataclass(slots=True)
@@ -72,9 +72,7 @@ class Scan:
         if not self.walk.is_folder(top):
             yield from self._file(self.walk.file(top), top)
             return
-        for folder, parts, name in self.walk.files(top):
-            if self._over():
-                return
+        for folder, parts, name in self.walk.files(top, self._over):
             with suppress(OSError, ToolError):
                 if folder.lstat(name).st_size <= self.limits.scan_bytes:
                     yield from self._file(open_regular(folder, name, (*parts, name)), (*parts, name))
@@ -199,8 +197,8 @@ def nth_line(text: str, number: int) -> str:
 
 
 def fold(text: str) -> str:
-    """Text to compare with: one form of accents, no case. Line breaks stay as many and where they are."""
-    return (text if text.isascii() else unicodedata.normalize("NFC", text)).casefold()
+    """Text to compare with: one form of each character, no case. Line breaks stay as many and in their places."""
+    return (text if text.isascii() else unicodedata.normalize("NFKC", text)).casefold()
 
 
 def around(line: str, at: int, room: int) -> str:

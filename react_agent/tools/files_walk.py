@@ -3,9 +3,9 @@
 import os
 import stat
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Literal
 
@@ -14,7 +14,7 @@ from react_agent.tools.files_directory import Directory, open_root
 from react_agent.tools.files_limits import FolderLimits
 from react_agent.tools.files_path import Parts, descend, near_names, visible
 
-_NAMES_FOR_HINTS = 2_000
+_NAMES_FOR_HINTS = 1_000
 Missing = Literal["refuse", "allow", "make"]
 
 
@@ -53,11 +53,11 @@ class Walk:
     def allows(self, name: str) -> bool:
         return self._hidden or not name.startswith(".") or name == "."
 
-    def files(self, top: Parts) -> Iterator[tuple[Directory, Parts, str]]:
+    def files(self, top: Parts, over: Callable[[], bool]) -> Iterator[tuple[Directory, Parts, str]]:
         """Every regular file below top as (its open folder, that folder's parts, its name): upper folders first, names in order, no links.
-        Folders that vanish or refuse on the way are passed over."""
+        Folders that vanish or refuse on the way are passed over. over: asked before each folder and each file whether to stop."""
         queue = deque([top])
-        while queue:
+        while queue and not over():
             parts = queue.popleft()
             try:
                 folder = self.folder(parts)
@@ -68,13 +68,13 @@ class Walk:
             with folder:
                 files, folders = self._sorted_entries(folder)
                 queue.extend((*parts, name) for name in folders)
-                yield from ((folder, parts, name) for name in files)
+                yield from takewhile(lambda _: not over(), ((folder, parts, name) for name in files))
 
     def _open_root(self) -> Directory:
         try:
             return open_root(self.root)
         except (FileNotFoundError, NotADirectoryError):
-            raise ToolError("not_found", "the folder itself is not there any more", "tell the user; nothing can be read here") from None
+            raise ToolError("not_found", "the folder is not there any more", "tell the user; nothing can be read here") from None
 
     def _sorted_entries(self, folder: Directory) -> tuple[list[str], list[str]]:
         files, folders = [], []
@@ -125,7 +125,8 @@ class Walk:
             if missing == "allow" and not last:
                 raise
             if missing == "make" and not last:
-                here.mkdir(name)
+                with suppress(FileExistsError):
+                    here.mkdir(name)
             return None
 
     def _what_is_there(self, here: Directory, name: str, way: Parts) -> str:
@@ -160,7 +161,7 @@ def _require_regular(status: os.stat_result, parts: Parts) -> None:
 
 
 def shown(parts: Parts) -> str:
-    return visible("/".join(parts)) or "the folder itself"
+    return visible("/".join(parts)) or "."
 
 
 def _enter(here: Directory, name: str, way: Parts) -> Directory:
