@@ -48,17 +48,21 @@ class Agent:
             require_tool, check_numbers, retry_failed_input, approve, on_event, raw_history, early_stop, clock,
         )  # fmt: skip
 
-    def run(self, question: str, *, cancel: threading.Event | None = None, history: Sequence[Message] = ()) -> RunResult:
+    def run(self, question: str, *, cancel: threading.Event | None = None, history: Sequence[Message] = (),
+            tainted: bool = False) -> RunResult:  # fmt: skip
         """Answer one question. Never raises for what the model, a tool or the endpoint does; the result says how it ended.
 
         cancel: set it from another thread to stop the run. history: the messages of earlier questions (RunResult.messages).
+        tainted: text from outside is in that history, so tools with side effects always ask.
         Raises ConfigError for an empty question and TraceError when the trace cannot be opened.
         """
         if not question.strip():
             raise ConfigError("the question is empty")
         run_id = uuid.uuid4().hex[:12]
         trace = None if self._trace is None else Trace(self._trace, run_id=run_id, fsync=self.fsync, mask=self.mask)
-        return self.drive(Run(self.setup, question, run_id, trace, cancel or threading.Event(), history))
+        run = Run(self.setup, question, run_id, trace, cancel or threading.Event(), history)
+        run.calls.gate.tainted = tainted
+        return self.drive(run)
 
     def resume(self, question: str, run_id: str, trace: Trace | None, playback: Playback, *, seconds_before: float = 0.0,
                history: Sequence[Message] = (), cancel: threading.Event | None = None) -> RunResult:  # fmt: skip

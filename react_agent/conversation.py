@@ -20,6 +20,7 @@ class Conversation:
         self.results: list[RunResult] = []
         self._history = list(history)
         self._most = most
+        self._tainted = False
 
     @property
     def history(self) -> tuple[Message, ...]:
@@ -27,13 +28,20 @@ class Conversation:
 
     def ask(self, question: str, *, cancel: threading.Event | None = None) -> RunResult:
         """Answer one question with the earlier ones in mind."""
-        result = self.agent.run(question, cancel=cancel, history=self._history)
+        result = self.agent.run(question, cancel=cancel, history=self._history, tainted=self._tainted)
         self.results.append(result)
+        self._tainted = self._tainted or self._heard_from_outside(result)
         if result.answer is not None:
             self._history += [Message("user", question), result.messages[-1]]
             del self._history[: -2 * self._most]
         return result
 
+    def _heard_from_outside(self, result: RunResult) -> bool:
+        """Whether a tool with untrusted output has spoken: what was approved then is asked again in the questions after it."""
+        called = {step.decision.call.name for step in result.steps if step.observation and step.decision and step.decision.call}
+        return any(tool.untrusted_output for tool in self.agent.setup.tools if tool.name in called)
+
     def reset(self) -> None:
         """Forget the dialogue; the results stay."""
         self._history.clear()
+        self._tainted = False
