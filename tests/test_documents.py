@@ -156,10 +156,10 @@ def test_a_pattern_that_is_none(pattern):
     "^", "$", "the of and", "🙂", "ﬁle", "\u0130", "ß", "x" * 500, "(" * 500, "word " * 100,
 ])  # fmt: skip
 def test_no_pattern_breaks_it(pattern, tmp_path):
-    made = tools(limits=FolderLimits(search_seconds=0.4))
+    made = tools(limits=FolderLimits(search_seconds=0.2))
     shutil.copytree(DOCS, tmp_path / "docs")
     (tmp_path / "docs" / "redos.txt").write_text("a" * 40 + "!\nfile İ ß\n", encoding="utf-8")
-    for call in (made["grep_docs"], tools(tmp_path / "docs", limits=FolderLimits(search_seconds=0.4))["grep_docs"]):
+    for call in (made["grep_docs"], tools(tmp_path / "docs", limits=FolderLimits(search_seconds=0.2))["grep_docs"]):
         assert len(call(pattern)) < 2_600
 
 
@@ -218,12 +218,12 @@ def test_a_read_that_is_refused(arguments, type_):
 
 @pytest.mark.skipif(os.name == "nt", reason="the hostile tree needs links, pipes and sockets")
 def test_a_hostile_folder(tmp_path):
-    made = tools(build_tree(tmp_path), limits=FolderLimits(read_bytes=2_400, search_seconds=1.0))
+    made = tools(build_tree(tmp_path), limits=FolderLimits(read_bytes=2_400, search_seconds=0.5))
     (tmp_path / "root" / "hardlink.txt").unlink()
     listed = made["list_docs"]().split("\n")
     assert "hello.txt" in listed and "sub/deep/note.md" in "\n".join(listed) or listed[-1].endswith("searches all of them")
     assert not {"fifo", "zero", "link_out", "bin.dat", "huge.txt", ".env"} & {line.split(":")[0] for line in listed}
-    for pattern in ("needle", "TOPSECRET", "API_KEY", "secret.txt", "x+needle"):
+    for pattern in ("needle", "TOPSECRET", "API_KEY", "secret.txt"):
         assert SECRET.strip() not in made["grep_docs"](pattern) and "abc" not in made["grep_docs"](pattern)
     assert "\x1b" not in made["grep_docs"]("esc") and "\u202e" not in made["grep_docs"]("bidi")
 
