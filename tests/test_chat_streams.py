@@ -5,7 +5,7 @@ import threading
 
 import pytest
 from chat_calls import HELLO, ask, endpoint, tick
-from fake_server import CUT, DONE, RESET, FakeServer, chat, chunk, event, stream, streamed_text
+from fake_server import CUT, DONE, RESET, FakeServer, answer, chat, chunk, event, stream, streamed_text
 
 from react_agent.endpoints.base import Request
 from react_agent.types import Usage
@@ -78,6 +78,30 @@ def test_llamacpp_is_known_by_its_header_or_its_timings():
             made.complete(HELLO)
             made.complete(HELLO)
         assert ["timings_per_token" in seen.json for seen in server.requests] == [True, asked_again]
+
+
+def test_counts_in_every_chunk_where_a_server_can_give_them():
+    counted = {"prompt_tokens": 9, "completion_tokens": 2, "total_tokens": 11}
+    for owner in ("vllm", "sglang"):
+        models = {"/v1/models": answer(200, {"data": [{"id": "m", "owned_by": owner, "max_model_len": 4096}]})}
+        with FakeServer([stream(chunk("a", usage=counted), chunk("b"), DONE)], models) as server:
+            made = endpoint(server)
+            assert made.context_window == 4096
+            completion = made.complete(HELLO, Request(closed=lambda piece: True))
+        assert server.requests[0].json["stream_options"] == {"include_usage": True, "continuous_usage_stats": True}
+        assert completion.usage == Usage(9, 2)
+
+
+def test_a_chunk_that_repeats_the_message_so_far():
+    pieces = [{"choices": [{"delta": {"content": piece}, "message": {"content": so_far}}]} for piece, so_far in (("a", "a"), ("b", "ab"))]
+    assert ask([stream(*pieces, chunk(finish="stop"), DONE)])[0].text == "ab"
+
+
+def test_lines_of_json_in_place_of_events():
+    lines = b"".join(json.dumps(one).encode() + b"\n" for one in (chunk("a"), chunk("b"), chunk(finish="stop")))
+    assert ask([stream(lines)])[0].text == "ab"
+    cut = b"".join(json.dumps(one).encode() + b"\n" for one in (chunk("a"), chunk("b")))
+    assert ask([stream(cut), streamed_text("whole")])[0].text == "whole"
 
 
 def test_text_ends_at_a_stop_word_also_where_the_server_ignores_it():

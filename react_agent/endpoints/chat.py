@@ -12,6 +12,7 @@ from react_agent.endpoints.roles import strict_roles
 from react_agent.types import Message
 
 ROUTE = "/chat/completions"
+_OWNERS = {"llamacpp": "llama.cpp", "vllm": "vllm", "sglang": "sglang"}  # owned_by in the list of models -> the server
 _WINDOW_NAMES = ("max_model_len", "context_window", "context_length", "max_context_length", "loaded_context_length", "n_ctx")
 
 
@@ -38,16 +39,15 @@ class ChatEndpoint(HttpEndpoint):
         if self.stop:
             body["stop"] = list(self.stop)
         if ask.stream:
-            body |= {"stream": True, "stream_options": {"include_usage": True}}
-            if self._may_be_llamacpp:
-                body["timings_per_token"] = True
+            body |= {"stream": True, "stream_options": {"include_usage": True}, **self._counts_in_every_chunk()}
         return body | self.extra_body
 
     def delta_of(self, data: Mapping[str, Any], whole: bool) -> Delta | None:
         if not isinstance(data.get("choices"), list):
             return None
         choice = next((fields(choice) for choice in data["choices"]), {})
-        message = fields(choice.get("message")) or fields(choice.get("delta"))
+        names = ("message", "delta") if whole else ("delta", "message")  # some chunks carry the message so far beside the piece
+        message = next((fields(choice[name]) for name in names if name in choice), {})
         text, inner_reasoning = content_text(message.get("content"))
         reasoning = string(message.get("reasoning_content")) or string(message.get("reasoning")) or inner_reasoning
         return Delta(
@@ -57,7 +57,7 @@ class ChatEndpoint(HttpEndpoint):
 
     def count_tokens(self, messages: Sequence[Message]) -> int | None:
         """The exact number where the server turned out to be llama.cpp on this machine, by its template and its tokenizer."""
-        if not (self.ladder.learned.llamacpp and self.on_this_machine):
+        if self.ladder.learned.server != "llama.cpp" or not self.on_this_machine:
             return None
         sent = strict_roles(messages) if self.ladder.learned.strict_roles else messages
         wire = [{"role": message.role, "content": message.content} for message in sent]
@@ -69,22 +69,32 @@ class ChatEndpoint(HttpEndpoint):
         return len(tokens) if isinstance(tokens, list) else None
 
     def found_window(self) -> int | None:
-        if self.ladder.learned.llamacpp or (self.ladder.learned.llamacpp is None and self.on_this_machine):
+        if self._may_be_llamacpp:
             props = fields(self.look_up(self._root("/props")))
             window = fields(props.get("default_generation_settings")).get("n_ctx") or props.get("n_ctx")
             if isinstance(window, int) and window > 0:
-                self.ladder.learn(llamacpp=True)
+                self.ladder.learn(server="llama.cpp")
                 return window
-        return next((window for entry in self._models() if self._is_ours(entry) and (window := _window(entry))), None)
+        entries = [entry for entry in self._models() if self._is_ours(entry)]
+        owner = next((_OWNERS[string(entry.get("owned_by"))] for entry in entries if entry.get("owned_by") in _OWNERS), "")
+        if owner:
+            self.ladder.learn(server=owner)
+        return next((window for entry in entries if (window := _window(entry))), None)
 
     def model_names(self) -> list[str]:
         return [string(entry.get("id")) for entry in self._models() if string(entry.get("id"))]
 
     @property
     def _may_be_llamacpp(self) -> bool:
-        """Its extra field for the counts is sent where it is one, and until the first reply to any server on this machine."""
-        known = self.ladder.learned.llamacpp
-        return self.on_this_machine if known is None else known
+        """It is one, or it is a server on this machine that has not said yet what it is."""
+        known = self.ladder.learned.server
+        return known == "llama.cpp" or (not known and self.on_this_machine)
+
+    def _counts_in_every_chunk(self) -> dict[str, Any]:
+        """What makes a server report its counts all along, so that a stream may be closed early; nobody else is sent such fields."""
+        if self.ladder.learned.server in ("vllm", "sglang"):
+            return {"stream_options": {"include_usage": True, "continuous_usage_stats": True}}
+        return {"timings_per_token": True} if self._may_be_llamacpp else {}
 
     def _models(self) -> list[dict[str, Any]]:
         listed = fields(self.look_up(self._url("/models"))).get("data")

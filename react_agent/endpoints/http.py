@@ -174,6 +174,7 @@ class Exchange:
         try:
             remaining = self.deadline.remaining
             response = client.send(*request, None if remaining is None else max(remaining, 0.001) + 1)
+            self._guard.watch(getattr(getattr(response.raw, "connection", None), "sock", None))  # where the session is the caller's
             self._items.put((response.status_code, {name.lower(): value for name, value in response.headers.items()}))
             self._read(response)
         except FAILURES as error:

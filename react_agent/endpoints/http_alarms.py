@@ -6,11 +6,12 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from react_agent.tokens import estimate_prompt
+from react_agent.tokens import MESSAGE_OVERHEAD, estimate_tokens
 from react_agent.types import Message
 
 LEAST_ESTIMATE = 500      # below, an estimate says too little
 MOST_CONVERSATIONS = 64
+MOST_MESSAGES = 2048
 _WORD = re.compile(r"\w+")
 
 
@@ -27,10 +28,21 @@ class PromptWatch:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._seen: OrderedDict[tuple[Message, ...], _Seen] = OrderedDict()
+        self._costs: dict[Message, float] = {}
+
+    def estimate(self, messages: Sequence[Message]) -> int:
+        """About how many tokens a prompt is; a message that was seen before is not measured again."""
+        if len(self._costs) > MOST_MESSAGES:
+            self._costs = {}
+        costs = self._costs
+        for message in messages:
+            if message not in costs:
+                costs[message] = estimate_tokens(message.content) + MESSAGE_OVERHEAD
+        return round(sum(costs[message] for message in messages))
 
     def check(self, messages: Sequence[Message], reported: int) -> str | None:
         """A note when reported, the server's own count of this prompt, says that part of it was dropped."""
-        now = _Seen(len(messages), estimate_prompt(messages), reported)
+        now = _Seen(len(messages), self.estimate(messages), reported)
         with self._lock:
             key = tuple(messages[:2])
             before = self._seen.get(key)

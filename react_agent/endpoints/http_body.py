@@ -71,13 +71,17 @@ def _whole(text: str, body: Body, reply: Reply, delta_of: DeltaOf) -> ErrorClass
     failure = classify(200, text, body.headers)
     if failure.name != "ok":
         return failure
-    deltas = [delta for data in json_objects(text) if (delta := delta_of(data, True)) is not None]
+    objects = json_objects(text)
+    whole = bool(objects)  # else lines of JSON from a server that streams all the same
+    for line in () if whole else text.splitlines():
+        objects += json_objects(line)
+    deltas = [delta for data in objects if (delta := delta_of(data, whole)) is not None]
     if not deltas:
         return ErrorClass("fatal", f"the reply has no text where this API has it: {text[:160]}", "bad_response")
     for delta in deltas:
         reply.add(delta)
     reply.flush()
-    reply.done = True
+    reply.done = reply.done or whole
     return None
 
 

@@ -121,7 +121,7 @@ class Call:
         if not 200 <= exchange.status < 300:
             failure: ErrorClass | None = classify(exchange.status, exchange.read(), exchange.headers)
         else:
-            failure = read_reply(exchange, self.reply, self.wire.framing, self.wire.delta_of) or self._unfinished()
+            failure = read_reply(exchange, self.reply, self.wire.framing if ask.stream else "sse", self.wire.delta_of) or self._unfinished()
         if failure is None:
             self._learn(exchange, ask)
         elif failure.name == "model_text_in_error":
@@ -149,9 +149,9 @@ class Call:
         if self._broken_streams and not ask.stream and learned.stream:
             self.wire.ladder.learn(stream=False)
             self.notes.append("streaming switched off: this server's streams break off, its whole replies do not")
-        if learned.llamacpp is None:
-            found = "llama.cpp" in (self.reply.server, exchange.headers.get("server", ""))
-            self.wire.ladder.learn(llamacpp=found or (None if self.reply.satisfied else False))
+        if not learned.server:
+            named = self.reply.server or ("llama.cpp" if "llama.cpp" in exchange.headers.get("server", "") else "")
+            self.wire.ladder.learn(server=named or ("" if self.reply.satisfied else "other"))
 
     def _react(self, failure: ErrorClass) -> None:
         """Prepare the next attempt, or raise."""

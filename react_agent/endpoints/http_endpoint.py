@@ -26,7 +26,7 @@ from react_agent.endpoints.http_reply import Delta, Reply
 from react_agent.endpoints.http_retry import Deadline
 from react_agent.endpoints.http_secrets import exposed_key_warning, secrets_of, without_user
 from react_agent.errors import EndpointError
-from react_agent.tokens import estimate_prompt, estimate_tokens
+from react_agent.tokens import estimate_tokens
 from react_agent.types import Completion, FinishReason, Message
 
 LOOKUP_S = 3.0  # for what is only nice to know: the window, the models
@@ -184,9 +184,8 @@ class HttpEndpoint(ABC):
         if not text.strip() and reply.calls:
             text = reply.tool_call_text()
             notes.append("tool_call_field: the server read the reply as a native tool call; it was turned back into text")
-        messages = call.messages
-        usage = reply.counts.settled(estimate_prompt(messages), round(estimate_tokens(text + reply.reasoning)))
-        if reply.counts.prompt and (alarm := self._watch.check(messages, reply.counts.prompt)):
+        usage = reply.counts.settled(self._watch.estimate(call.messages), round(estimate_tokens(text + reply.reasoning)))
+        if reply.counts.prompt and (alarm := self._watch.check(call.messages, reply.counts.prompt)):
             notes.append(alarm)
         said, self._unsaid = self._unsaid, []
         return Completion(

@@ -20,21 +20,21 @@ _GROUPS = (
 _NEVER = {"model", "messages", "prompt", "input", "inputs", "contents", "system", "systemInstruction"}
 # What may go when a server says that something is wrong but not what: all that a reply can be had without.
 _EXTRAS = ("stream_options", "timings_per_token", "response_format", "json_schema", "grammar", "seed", "stop", "temperature", "stream")
-_CONTAINERS = {"options", "parameters", "generationConfig", "generation_config", "inferenceConfig"}  # where some APIs nest parameters
+_CONTAINERS = {"options", "parameters", "generationConfig", "inferenceConfig", "stream_options"}  # where parameters may be nested
 LEAST_CAP = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Learned:
     """dropped, renamed: parameters by the name that we first gave them. cap: the largest output that the server allows.
-    llamacpp: whether it is a llama.cpp server, None while that is not known."""
+    server: the program behind the URL where that is known: "llama.cpp", "vllm", "sglang", or "other"; empty while it is not."""
 
     dropped: frozenset[str] = frozenset()
     renamed: Mapping[str, str] = field(default_factory=dict)
     cap: int | None = None
     strict_roles: bool = False
     stream: bool = True
-    llamacpp: bool | None = None
+    server: str = ""
 
     def apply(self, body: dict[str, Any]) -> dict[str, Any]:
         """A request's body without what was refused, under the names that were asked for; one level of nesting is looked at."""
