@@ -37,6 +37,7 @@ except ImportError:  # Windows: the deadline and the heap limit remain
 
 HEAP_BYTES = 128 * 2**20
 ADDRESS_BYTES = 400 * 2**20
+MAX_REPLY_BYTES = 2**20  # more the parent does not read
 CPU_SECONDS_BEYOND_DEADLINE = 2
 
 
@@ -60,7 +61,7 @@ def answer_once(request: dict[str, Any]) -> dict[str, Any]:
     try:
         if request["op"] == "schema":
             return session.schema()
-        return {"results": [session.run(sql) for sql in request["statements"]]}
+        return {"results": list(map(session.run, request["statements"]))}
     except ERRORS as error:
         return failure(code_of(error), str(error))
     finally:
@@ -112,6 +113,8 @@ def listen(requests: "queue.SimpleQueue[dict[str, Any]]", parent: int) -> None:
 
 def send(message: dict[str, Any]) -> None:
     data = json.dumps(message, allow_nan=False).encode("ascii")
+    if len(data) > MAX_REPLY_BYTES:
+        data = json.dumps(failure("SQLITE_TOOBIG", "the reply is too large")).encode("ascii")
     sys.stdout.buffer.write(struct.pack(">I", len(data)) + data)
     sys.stdout.buffer.flush()
 
@@ -123,7 +126,8 @@ def main(parent: int) -> None:
     threading.Thread(target=listen, args=(requests, parent), daemon=True).start()
     for name, value in {"RLIMIT_AS": ADDRESS_BYTES, "RLIMIT_FSIZE": 0, "RLIMIT_CORE": 0, "RLIMIT_NPROC": 0}.items():
         limit(name, value)
-    sqlite3.connect(":memory:").execute(f"PRAGMA hard_heap_limit={HEAP_BYTES}")  # for the whole process, for good
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute(f"PRAGMA hard_heap_limit={HEAP_BYTES}")  # for the whole process, for good
     send({"ready": True})
     while True:
         send(answer(requests.get()))

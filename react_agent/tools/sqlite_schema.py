@@ -8,6 +8,7 @@ from typing import Any
 MAX_DESCRIBED = 60
 MAX_COUNTED = 1_000_000
 SAMPLE_ROWS = 2
+MAX_COLUMNS_WITH_CHOICES = 20
 MAX_CHOICES, MAX_CHOICE_CHARACTERS, MAX_ROWS_FOR_CHOICES = 10, 24, 50_000
 KEYWORDS = frozenset({
     "all", "and", "as", "by", "case", "check", "default", "end", "from", "group", "having", "in", "index", "is", "join", "limit", "not",
@@ -94,7 +95,7 @@ def _sampled(column: Column) -> str:
 def _with_choices(table: Table) -> list[Column]:
     """Columns whose distinct values are worth a look: text that is neither key nor reference."""
     texts = [column for column in table.columns if any(kind in column.type.upper() for kind in ("CHAR", "TEXT", "CLOB"))]
-    return [column for column in texts if not column.key and not column.references]
+    return [column for column in texts if not column.key and not column.references][:MAX_COLUMNS_WITH_CHOICES]
 
 
 def described(table: Table, results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

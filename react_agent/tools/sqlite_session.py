@@ -64,6 +64,8 @@ class Session:
 
     def run(self, sql: str) -> dict[str, Any]:
         """The rows of one statement, cut to the caps of the request; a failure as a value."""
+        if time.monotonic() > self.deadline:  # several statements share one deadline
+            return failure("SQLITE_INTERRUPT", "no time is left")
         longest = self.request["max_cell"]
         self.connection.text_factory = lambda raw: shortened(raw, longest)
         self.guard.denied = None

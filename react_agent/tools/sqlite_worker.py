@@ -75,7 +75,7 @@ class Worker:
     def _start(self) -> "subprocess.Popen[bytes]":
         self.stop()
         options = ["-I", "-S", "-B"] if sys.dont_write_bytecode else ["-I", "-S"]
-        command = self._command or [sys.executable, *options, "-c", BOOT, str(Path(__file__).parent), str(os.getpid())]
+        command = self._command or [sys.executable or "", *options, "-c", BOOT, str(Path(__file__).parent), str(os.getpid())]
         environment = {name: os.environ[name] for name in KEPT_ENVIRONMENT if name in os.environ}  # no API key gets near foreign SQL
         try:
             process = subprocess.Popen(
