@@ -71,7 +71,8 @@ def strict_object(text: str, start: int) -> Reading | None:
                 return None
             repairs["raw_control"] = error.pos
             value, end = _RAW_DECODER.raw_decode(text, start)
-        _refuse_doubts(text[start:end], value)
+        if end - start > 2 * MAX_DEPTH or not text.isascii() or text.find("\\u", start, end) >= 0:
+            _refuse_doubts(text[start:end], value)
     except (ValueError, RecursionError):
         return None
     return Reading(value, start, end, repairs=repairs)

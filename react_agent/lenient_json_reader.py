@@ -48,6 +48,8 @@ def reopened(text: str, end: int) -> bool:
 class Reader:
     """Reads one object; run() once. as_input: the object is a tool's input by itself, not a decision."""
 
+    __slots__ = ("_as_input", "_frames", "_guide", "_pos", "_repairs", "_start", "_strings", "_text", "_top", "root")
+
     def __init__(self, text: str, start: int, guide: Guide, *, opener: bool, as_input: bool) -> None:
         self.root: dict[str, Any] = {}
         self._text = text
@@ -77,7 +79,7 @@ class Reader:
         while frames:
             frame = frames[-1]
             if frame.key is None and isinstance(frame.container, dict):
-                self._quick_key(frame, frame.container)
+                self._quick_members(frame, frame.container)
             char = text[self._pos : self._pos + 1]
             if char not in ORDINARY:
                 self._skip()
@@ -200,13 +202,21 @@ class Reader:
 
     # Keys.
 
-    def _quick_key(self, frame: Frame, container: dict[str, Any]) -> None:
-        """Read a plain key if one comes next, with the one comma that belongs before it."""
-        match = QUICK_KEY.match(self._text, self._pos)
-        if match and (match[1] != "") + frame.commas == bool(container):
-            frame.key, frame.key_at, self._pos = match[3], match.start(2), match.end()
+    def _quick_members(self, frame: Frame, container: dict[str, Any]) -> None:
+        """Read plain keys, each with the one comma that belongs before it, and their plain strings, as long as they come."""
+        text, pos = self._text, self._pos
+        while (match := QUICK_KEY.match(text, pos)) and (match[1] != "") + frame.commas == bool(container):
+            frame.key, frame.key_at, pos = match[3], match.start(2), match.end()
             if match[2] == "'":
                 self._repairs.setdefault("single_quotes", frame.key_at)
+            string = QUICK_STRING.match(text, pos)
+            if not string or not self._is_certain(string):
+                break
+            if text[pos] == "'":
+                self._repairs.setdefault("single_quotes", pos)
+            self._store(text[pos + 1 : string.end() - 1])
+            pos = string.end()
+        self._pos = pos
 
     def _key(self, frame: Frame) -> None:
         text, pos = self._text, self._pos
@@ -253,11 +263,7 @@ class Reader:
     def _value(self, frame: Frame, char: str) -> None:
         text, pos = self._text, self._pos
         value: object
-        if (char == '"' or char == "'") and (match := QUICK_STRING.match(text, pos)) and self._is_certain(match):
-            value, self._pos = text[pos + 1 : match.end() - 1], match.end()
-            if char == "'":
-                self._repairs.setdefault("single_quotes", pos)
-        elif char in CLOSERS or text.startswith('\\"', pos):
+        if char in CLOSERS or text.startswith('\\"', pos):
             value, self._pos = self._strings.read(pos, self._zone(frame))
         elif char == "{" or char == "[":
             self._push({} if char == "{" else [])
@@ -272,12 +278,9 @@ class Reader:
             value, self._pos = read_word(text, pos, self._repairs, as_name=self._zone(frame) == "input" and self._is_action(frame))
         self._store(value)
 
-    def _is_certain(self, match: re.Match[str]) -> bool:
-        """Does what follows a plain string fit the open containers?"""
-        frames = self._frames
-        if not isinstance(frames[-1].container, dict):
-            return False
-        return not match["last"] or len(frames) == 1 or (len(frames) == 2 and match["after"] is not None)
+    def _is_certain(self, string: re.Match[str]) -> bool:
+        """Does what follows a plain string fit the open objects?"""
+        return not string["last"] or len(self._frames) == 1 or (len(self._frames) == 2 and string["after"] is not None)
 
     def _zone(self, frame: Frame) -> Zone:
         if len(self._frames) > 1 or self._as_input:

@@ -63,6 +63,8 @@ class Strings:
         self._zone, self._inner, self._open_pair = zone, -1, False
         if quote == "\\":
             return self._over_escaped(pos)
+        if text.startswith("```", pos):
+            raise Unreadable("bad_syntax", pos, "a code fence stands where a value belongs; put the code between double quotes")
         if quote in QUOTE_REPAIR:
             self._repairs.setdefault(QUOTE_REPAIR[quote], pos)
         if quote in "\"'" and text.startswith(quote * 3, pos) and (found := self._triple(pos, quote * 3)):
@@ -98,6 +100,8 @@ class Strings:
         """Take the quote at end as text; not 0 only when it is the string's own after all, typed twice."""
         text, first = self._text, self._inner < 0
         self._inner = end if first else self._inner
+        if self._zone == "input" and not self._is_turned_right(end):
+            raise self._refusal()
         if self._open_pair:
             self._open_pair = False
         elif not (text[end - 1].isdigit() and not text[end + 1 : end + 2].isalnum()):  # as in 32" it means inches
@@ -107,6 +111,16 @@ class Strings:
                 return end + 2
             self._open_pair = True
         return 0
+
+    def _is_turned_right(self, end: int) -> bool:
+        """Does a quote that should open a pair look like one that opens, or one that should close it like one that closes?
+
+        It does not in "a" + "b": what is between the outer quotes is no text but two strings.
+        """
+        before, after = self._text[end - 1], self._text[end + 1 : end + 2]
+        if self._open_pair:
+            return not before.isspace() and not after.isalnum()
+        return before.isdigit() or not before.isalnum() or after.isalnum()
 
     def _is_apostrophe(self, end: int) -> bool:
         text = self._text
@@ -169,10 +183,12 @@ class Strings:
         if char == ":":
             return "doubt"
         new_line = not inner and "\n" in text[after:pos]
-        if isinstance(self._frames[level - 1].container, list):
-            fits = new_line and char in CLOSERS
-        else:
+        if not isinstance(self._frames[level - 1].container, list):
             fits = self._member_follows(pos, level, new_line)
+        elif char in CLOSERS and not new_line:
+            return "doubt"
+        else:
+            fits = char in CLOSERS
         if fits or (level == 1 and not inner and text_ends(text, pos)):
             return "end"
         return "doubt" if closed else "inner"

@@ -45,7 +45,7 @@ QUICK_STRING = re.compile(
 )
 
 NUMBER = re.compile(r"-?(?:0|[1-9]\d*+)(\.\d++)?+([eE][+-]?+\d++)?+")
-AFTER_VALUE = re.compile(rf"[{_BLANK},，\]］}}｝/#\"']")
+AFTER_VALUE = re.compile(rf"[{_BLANK},，\]］}}｝/#\"'<`]")
 CUT_KEY = re.compile(rf"\\?[{_OPEN}]?[^{_OPEN}{_CLOSE}{{}}\[\],:：]*+\\?[{_CLOSE}]?[{_BLANK}]*+\Z")
 NULL = re.compile(r"null[ \t\r\n]*+[,}\]]")
 WORD = re.compile(r"[^\W\d][\w.-]*+(?:\(\))?+")

@@ -56,6 +56,8 @@ class _Seen:
 class Choice:
     """Reads one text. strictly: see Finder; cut: a limit or a filter cut the text off; stopped: the model ended it by itself."""
 
+    __slots__ = ("_begin", "_cut", "_finder", "_guide", "_seen", "_stopped", "_text", "_tools")
+
     def __init__(
         self, text: str, tools: ToolRegistry, strictly: tuple[int, Reading | None], *, cut: bool, stopped: bool
     ) -> None:  # fmt: skip
@@ -79,6 +81,8 @@ class Choice:
         self._forget_reasoning()
         seen = self._seen
         if seen.chosen and seen.chosen.found:
+            if seen.thought and not seen.chosen.shape.thought:
+                seen.chosen.shape = seen.chosen.shape._replace(thought=seen.thought)
             self._refuse_labels_before(seen.chosen.shape, seen.chosen.found.start)
             self._note_rest(seen.chosen, seen.chosen.found)
             return seen.chosen
@@ -107,13 +111,13 @@ class Choice:
                 raise
             seen.reason = seen.reason or error
             return
-        if chosen and chosen.shape.weak and not chosen.shape.tool:
-            seen.weak = seen.weak or chosen
-        elif chosen and chosen.shape.decides:
-            seen.chosen = chosen
-        elif chosen:
+        if chosen and not chosen.shape.decides:
             seen.thought = seen.thought or chosen.shape.thought
             seen.reason = Unreadable("no_answer", found.start, "neither a tool in action nor text in final_answer")
+        elif chosen and chosen.shape.weak and not chosen.shape.tool:
+            seen.weak = seen.weak or chosen
+        else:
+            seen.chosen = chosen
 
     def _follow(self, chosen: Chosen, found: Found) -> None:
         """Pass over what only continues the chosen decision. Raises Unreadable("conflict")."""
@@ -182,7 +186,7 @@ class Choice:
 
     def _refuse_labels_before(self, chosen: Shape, start: int) -> None:
         """A conflict if lines such as "Action: fetch" in front of the object name another tool or another input."""
-        if not _COLON.search(self._text, self._begin, start):
+        if start == self._begin or not _COLON.search(self._text, self._begin, start):
             return
         labels = find_labels(self._reply(), self._begin, start, self._guide)
         for label in labels:

@@ -21,7 +21,7 @@ _INPUT_LABEL = re.compile(
 )
 _TO_FUNCTION = re.compile(r"\bto=(?:functions\.)?(\w+)")
 _PROSE = re.compile(r"[^\W\d_]{2}")
-_COLON = re.compile("[:：]")
+_TOKENS = re.compile(r"<[^<>]{1,60}>|\[/?[A-Z_]+\]")
 _NEAR = 200  # characters of a line that are looked at around an object
 
 
@@ -45,6 +45,10 @@ class Finder:
     reasoning after all. reasoning: the parts between that are none of the reply either. data: where the first object stands that
     is no decision, -1 without one.
     """
+
+    __slots__ = (
+        "_guide", "_pos", "_ready", "_recipient", "_repaired", "_spoken", "_text", "_tried", "begin", "data", "end", "reasoning",
+    )  # fmt: skip
 
     def __init__(self, text: str, guide: Guide, strictly: tuple[int, Reading | None]) -> None:
         """strictly: an object's offset, and its reading by the standard decoder if that has been tried already."""
@@ -119,8 +123,8 @@ class Finder:
     def _object(self, start: int, *, opener: bool) -> Found | None:
         """The object at start, unless it is data; moves on behind it, or to the end when nothing after it may be looked at."""
         text, gap = self._text, self._pos
-        before = text[max(gap, start - _NEAR) : start]
-        if opener and before and _COLON.search(before) and _INPUT_LABEL.search(before):
+        before = text[max(gap, start - _NEAR) : start] if start > gap else ""
+        if opener and (":" in before or "：" in before) and _INPUT_LABEL.search(before):
             return self._skip_input(start)
         try:
             reading = self._read(start, opener)
@@ -130,21 +134,23 @@ class Finder:
         if not may_decide(reading.value) and not self._recipient:
             self.data = start if self.data < 0 else self.data
             return None
-        listed = bool(before) and before.rstrip().endswith("[")
+        if not before:
+            return Found(start, reading.end, reading, recipient=self._recipient)
+        listed = before.rstrip().endswith("[")
         return Found(start, reading.end, reading, None, listed, self._is_quoted(before, reading), self._recipient)
 
     def _is_quoted(self, before: str, reading: Reading) -> bool:
         """Has a decision without a thought prose in front and behind, on its own line?"""
-        if not before or "thought" in reading.value or any(strong_role(key) == "thought" for key in reading.value):
+        if "thought" in reading.value or any(strong_role(key) == "thought" for key in reading.value):
             return False
-        after = self._text[reading.end : reading.end + _NEAR].partition("\n")[0]
-        return bool(_PROSE.search(before.rpartition("\n")[2]) and _PROSE.search(after))
+        after = self._text[reading.end : reading.end + _NEAR]
+        return _has_prose(before.rpartition("\n")[2]) and _has_prose(after.partition("\n")[0])
 
     def _read(self, start: int, opener: bool) -> Reading:
         text = self._text
         if opener and text[start] == "{":
             reading = self._ready if start == self._tried else strict_object(text, start)
-            if reading and not reopened(text, reading.end):
+            if reading and (reading.end == len(text) or not reopened(text, reading.end)):
                 return reading
         self._repaired += 1
         if self._repaired > _MAX_REPAIRED:
@@ -178,3 +184,7 @@ class Finder:
             self._pos = read_object(self._text, start, self._guide, as_input=True).end
         except Unreadable:
             self._pos = self.end
+
+
+def _has_prose(line: str) -> bool:
+    return bool(_PROSE.search(_TOKENS.sub(" ", line)))
