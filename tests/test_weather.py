@@ -92,6 +92,19 @@ def breaks_off(handler):
     handler.close_connection = True
 
 
+def raw(*pieces):
+    """Bytes as they are, then the end of the connection."""
+
+    def reply(handler):
+        handler.wfile.write(b"".join(pieces))
+        handler.close_connection = True
+
+    return reply
+
+
+CHUNKED = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
 def drips(handler):
     """A body without an end, a letter at a time."""
     handler.answer(b"", Content_Length="60000")
@@ -270,6 +283,12 @@ def test_texts_of_the_service_are_short_lines(server):
     assert found["name"] == ("Lis[31mbon" + "x" * 500)[:80] and "region" not in found
 
 
+def test_a_body_in_chunks_is_read(server):
+    body = json.dumps(WEATHER).encode()
+    with asking(server, raw(CHUNKED, b"%x\r\n%b\r\n%x\r\n%b\r\n0\r\n\r\n" % (5, body[:5], len(body) - 5, body[5:]))) as (_, weather, _):
+        assert weather(1, 2) == READ
+
+
 def test_a_redirect_within_the_host_is_followed(server):
     with asking(server, redirects("/v2/forecast?latitude=1"), redirects("HERE/v3"), sends(WEATHER)) as (_, weather, _):
         assert weather(1, 2) == READ
@@ -301,6 +320,12 @@ LASTING = [
     (sends({}, status=429, Retry_After="9" * 400), "rate_limited", [0.5, 1.0]),
     (sends({}, status=500), "unavailable", [0.5, 1.0]),
     (resets, "unavailable", [0.5, 1.0]),
+    (breaks_off, "unavailable", [0.5, 1.0]),
+    (raw(b""), "unavailable", [0.5, 1.0]),
+    (raw(b"SSH-2.0-hello\r\n"), "unavailable", [0.5, 1.0]),
+    (raw(b"HTTP/1.1 200 OK\r\n", b"X: y\r\n" * 200, b"\r\n{}"), "unavailable", [0.5, 1.0]),
+    (raw(CHUNKED, b"zz\r\n{}"), "unavailable", [0.5, 1.0]),
+    (raw(CHUNKED, b"ff\r\n{}"), "unavailable", [0.5, 1.0]),
 ]
 
 
