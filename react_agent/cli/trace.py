@@ -49,8 +49,8 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 def run_report(args: argparse.Namespace) -> int:
     page = render_report(args.trace)
     if args.output == "-":
-        sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]  # the page says that it is UTF-8
-        output.result(page)
+        sys.stdout.buffer.write(page.encode())  # the page says that it is UTF-8, whatever the terminal speaks
+        sys.stdout.flush()
         return 0
     target = _target(args.trace, args.output)
     try:
@@ -113,8 +113,7 @@ def run_stats(args: argparse.Namespace) -> int:
     for message in damaged.values():
         output.say(f"passed over: {message}")
     if not totals.runs:
-        why = f"none of {len(damaged)} files could be read" if damaged else "no .jsonl file was found"
-        raise TraceError(f"there is no trace to sum: {why}")
+        raise TraceError("there is no trace to sum: " + ("no file could be read" if damaged else "no .jsonl file was found"))
     if args.json:
         output.result(json_text({**totals_data(totals), "damaged": damaged}, indent=2))
     else:

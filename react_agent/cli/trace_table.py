@@ -64,7 +64,8 @@ def _tokens(totals: Totals) -> str:
 def _cost(totals: Totals) -> str:
     if totals.cost is None:
         return "not known: no run has prices"
-    rest = f", without {totals.unpriced:,} runs whose prices are not known" if totals.unpriced else ""
+    priced = totals.runs - totals.unpriced
+    rest = f" for {priced:,} of {totals.runs:,} runs; the prices of the others are not known" if totals.unpriced else ""
     return f"{totals.cost:.6f}{rest}"
 
 
