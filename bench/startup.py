@@ -17,11 +17,13 @@ def seconds(code: str) -> float:
 
 def main() -> None:
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 11
-    rows = [(seconds("pass"), seconds("import requests, jsonschema"), seconds("import react_agent")) for _ in range(rounds + 1)][1:]
-    empty, base, ours = (statistics.median(column) for column in zip(*rows, strict=True))
-    ratio = statistics.median((c - a) / (b - a) for a, b, c in rows)
-    print(f"python {1000 * empty:.0f} ms; requests + jsonschema {1000 * base:.0f} ms; react_agent {1000 * ours:.0f} ms")
-    print(f"ratio of the imports, without python itself: {ratio:.2f}")
+    codes = ("pass", "import requests, jsonschema", "import react_agent", "import requests, jsonschema\nfrom react_agent import Agent")
+    rows = [[seconds(code) for code in codes] for _ in range(rounds + 1)][1:]
+    for code, column in zip(codes, zip(*rows, strict=True), strict=True):
+        print(f"{1000 * statistics.median(column):6.0f} ms  {'; '.join(code.splitlines())}")
+    for code, place in ((codes[2], 2), (codes[3], 3)):
+        ratio = statistics.median((row[place] - row[0]) / (row[1] - row[0]) for row in rows)
+        print(f"{ratio:6.2f} times the imports of requests and jsonschema: {'; '.join(code.splitlines())}")
 
 
 if __name__ == "__main__":

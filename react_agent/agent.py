@@ -66,7 +66,7 @@ class Agent:
 
     def resume(self, question: str, run_id: str, trace: Trace | None, playback: Playback, *, seconds_before: float = 0.0,
                history: Sequence[Message] = (), cancel: threading.Event | None = None) -> RunResult:  # fmt: skip
-        """Go along a recorded run and on from where it ends; see replay.py, which reads the trace."""
+        """Go along a recorded run and on from where it ends; see playback.py, which reads the trace."""
         return self.drive(Run(self.setup, question, run_id, trace, cancel or threading.Event(), history, playback, seconds_before))
 
     @staticmethod

@@ -12,7 +12,7 @@ LAYERS = {
     "watch": 2, "parser": 2, "prompt": 2,
     "endpoints": 3, "transcript": 3, "tools": 3,
     "agent": 4,
-    "conversation": 5, "local": 5, "replay": 5, "report": 5, "otel": 5, "doctor": 5, "demo": 5,
+    "conversation": 5, "local": 5, "playback": 5, "report": 5, "otel": 5, "doctor": 5, "demo": 5,
     "evaluate": 6,
     "cli": 7,
 }  # fmt: skip
@@ -47,7 +47,9 @@ def imports(path: Path):
             yield from ((alias.name, node) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
-            yield node.module, node
+            for alias in node.names:  # `from package import module` imports the module
+                inner = PACKAGE.parent / node.module.replace(".", "/") / f"{alias.name}.py"
+                yield (f"{node.module}.{alias.name}" if inner.is_file() else node.module), node
 
 
 @pytest.mark.parametrize("file", FILES)

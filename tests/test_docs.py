@@ -12,7 +12,7 @@ from react_agent import cli, demo
 from react_agent.agent_words import stop_sentence
 from react_agent.limits import Limits
 from react_agent.parser import parse_decision
-from react_agent.replay import recorded, replay
+from react_agent.playback import recorded, replay
 from react_agent.registry import ToolRegistry
 from react_agent.types import STATUS_OF, Completion, Status, StopReason
 from make_docs import GOLDEN, ROOT, cli_reference, with_transcript
@@ -58,7 +58,7 @@ def test_every_option_and_command_in_the_readme_exists(name):
     for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", read(name)):
         assert option in known, option
     for row in re.findall(r"^\| (`[a-z].*?) \|", read(name), re.M):
-        for command in re.findall(r"`([a-z]+)", row):
+        for command in re.findall(r"`([a-z_]+)", row):
             assert command in cli.parser()[1] or command in get_args(StopReason) or command in get_args(Status), command
 
 

@@ -11,7 +11,7 @@ from react_agent.cli.loading import add_tool_options, tools_from
 from react_agent.cli.options import add_endpoint_options, endpoint_from
 from react_agent.cli.run import EXIT_CODES, add_output_options, show, use_demo
 from react_agent.cli.view import View, make_printer
-from react_agent.replay import Recorded, recorded, replay, resume
+from react_agent.playback import Recorded, recorded, replay, resume
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from react_agent import Agent, Completion, EndpointError, Limits, ScriptedEndpoint, ToolError, TraceError, tool
 from react_agent.conversation import Conversation
-from react_agent.replay import recorded, replay, replies, resume
+from react_agent.playback import recorded, replay, replies, resume
 from react_agent.trace import read_trace
 from react_agent.trace_events import RunEnded, RunStarted
 
