@@ -14,9 +14,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import react_agent.tools.sqlite_notes as notes
 from react_agent.errors import ConfigError, ToolError
 from react_agent.registry import Tool
-from react_agent.tools import sqlite_notes as notes
 from react_agent.tools.sqlite_hints import FAILURES, Question, explained, refused_verb, tool_error
 from react_agent.tools.sqlite_schema import MAX_CHOICES, MAX_DESCRIBED, Table, described, questions, read_tables, spelled, summary
 from react_agent.tools.sqlite_text import Token, tokens, without_tail
