@@ -22,12 +22,15 @@ from react_agent.types import Message, RunResult
 class Agent:
     """An endpoint, its tools and the rules of the run. Holds no state between runs; may be used from several threads.
 
-    instructions: the user's own, added to the system prompt. require_tool: no answer without a successful tool call behind it.
-    check_numbers: an answer with a number from nowhere is sent back once. retry_failed_input: an answer right after a call that
-    failed because of its input is sent back once. approve: asked before a tool that is not read-only runs; without it such a tool
-    is refused. on_event: called with each trace event as it happens. trace: a file (never overwritten) or a folder; fsync: wait
-    for the disk after each event; secrets: values that are masked in it. examples, raw_history, early_stop: for measurements
-    (worked examples in the prompt; the raw replies in the history in place of the decisions; close a stream when the decision is whole).
+    instructions: the user's own, added to the system prompt.
+    require_tool: no answer without a successful tool call behind it. check_numbers: an answer with a number from nowhere is sent
+        back once. retry_failed_input: an answer right after a call that failed because of its input is sent back once.
+    approve: asked before a tool that is not read-only runs; without it such a tool is refused.
+    on_event: called with each trace event as it happens.
+    trace: a file (never overwritten) or a folder. fsync: wait for the disk after each event. secrets: values masked in it.
+    summarise: near the window the model writes a summary of old observations; else a note takes the place of each.
+    examples, raw_history, early_stop: for measurements (worked examples in the prompt; the raw replies in the history in place of
+        the decisions; close a stream when the decision is whole).
     Raises ConfigError for what is wired wrongly.
     """
 
@@ -36,16 +39,19 @@ class Agent:
         instructions: str = "", require_tool: bool = False, check_numbers: bool = False, retry_failed_input: bool = True,
         approve: Callable[[ApprovalRequest], Approval | bool] | None = None, on_event: Callable[[Event], None] | None = None,
         trace: str | os.PathLike[str] | None = None, fsync: bool = False, secrets: Sequence[str] = (), examples: bool = True,
-        raw_history: bool = False, early_stop: bool = True, clock: Callable[[], float] = time.monotonic,
+        raw_history: bool = False, early_stop: bool = True,
+        summarise: bool = False, clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
         registry = tools if isinstance(tools, ToolRegistry) else ToolRegistry(tools)
         if require_tool and not len(registry):
             raise ConfigError("require_tool=True needs at least one tool")
         prompts = load(language)
         self._trace, self.fsync, self.mask = trace, fsync, Masker(tuple(secrets))
+        messages = opening(prompts, registry, instructions, examples=examples)
         self.setup = Setup(
-            endpoint, registry, limits or Limits(), prompts, tuple(opening(prompts, registry, instructions, examples=examples)), instructions,
-            require_tool, check_numbers, retry_failed_input, approve, on_event, raw_history, early_stop, clock,
+            endpoint=endpoint, tools=registry, limits=limits or Limits(), prompts=prompts, opening=tuple(messages),
+            instructions=instructions, require_tool=require_tool, check_numbers=check_numbers, retry_failed_input=retry_failed_input,
+            approve=approve, on_event=on_event, raw_history=raw_history, early_stop=early_stop, summarise=summarise, clock=clock,
         )  # fmt: skip
 
     def run(self, question: str, *, cancel: threading.Event | None = None, history: Sequence[Message] = (),

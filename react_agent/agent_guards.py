@@ -17,9 +17,9 @@ INPUT_ERRORS = frozenset({
 # Failures that may be gone the next time: such a call is not answered from memory.
 PASSING_ERRORS = frozenset({"tool_crash", "timeout", "busy", "io_error", "bad_response", "not_approved"})
 ADMISSION = re.compile(
-    r"\b(?:can ?not|can't|could ?n[o']t|unable|unknown|unavailable|no (?:data|information|result|record|price|match)|fail(?:s|ed|ure)?|error|invalid"
-    r"|refused|denied|timed out|not (?:be )?(?:found|confirm\w*|known|available|able|possible|exist|recogni[sz]ed|allowed|permitted))\b"
-    r"|does ?n[o']t exist|无法|不能|没有|未能|未找到|找不到|不存在|失败|错误|未知|拒绝",
+    r"\b(?:can ?not|can't|could ?n[o']t|unable|unknown|unavailable|no (?:data|information|result|record|price|match)|fail(?:s|ed|ure)?"
+    r"|error|invalid|refused|denied|timed out|not (?:be )?(?:found|confirm\w*|known|available|able|possible|exist|recogni[sz]ed|allowed"
+    r"|permitted))\b|does ?n[o']t exist|无法|不能|没有|未能|未找到|找不到|不存在|失败|错误|未知|拒绝",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?")

@@ -3,24 +3,30 @@
 import math
 
 from react_agent.agent_journal import Journal, RunStopped
-from react_agent.endpoints.base import Endpoint
+from react_agent.endpoints.base import Endpoint, Request
 from react_agent.errors import EndpointError
 from react_agent.limits import Budget
-from react_agent.trace_events import PromptCounted, RequestSent
+from react_agent.tokens import estimate_prompt
+from react_agent.trace_events import PromptCounted, RequestSent, Summarised
 from react_agent.transcript import Transcript
-from react_agent.types import Completion, StopReason, Usage
+from react_agent.types import Completion, Message, StopReason, Usage
 
 OUTPUT_CAP = 4096    # a cut reply raises the output limit once, to twice its size and at most to this
 WINDOW_MARGIN = 32   # tokens kept free between prompt, reply and window
 COMPACT_TO = 0.6     # compaction goes down to this share of the room, so that it happens seldom and the prefix stays cached
 NEAR = 1.3           # the server is asked to count when the estimate times this passes a limit
 EXPECTED_REPLY = 128 # tokens, until a longer reply was seen
+SUMMARY_TOKENS = 256 # of a summary of old observations
+SUMMARY_CHARS = 1500
 
 
 class Room:
-    """Asked before every call: may it be made, must it be the last, how long may the reply be, does the prompt fit."""
+    """Asked before every call: may it be made, must it be the last, how long may the reply be, does the prompt fit.
 
-    def __init__(self, budget: Budget, transcript: Transcript, endpoint: Endpoint, journal: Journal) -> None:
+    summarise: what the model is asked for when old observations must go, empty for one-line notes in their place.
+    """
+
+    def __init__(self, budget: Budget, transcript: Transcript, endpoint: Endpoint, journal: Journal, summarise: str = "") -> None:
         self.budget = budget
         self.limits = budget.limits
         self.transcript = transcript
@@ -28,6 +34,7 @@ class Room:
         self.journal = journal
         self.output_limit = endpoint.max_output_tokens
         self.output_raised = False
+        self._summarise = summarise
         self.window: int | None = None
         self._slowest = 0.0
         self._longest = 0
@@ -120,8 +127,35 @@ class Room:
         return self._compact(self.window - min(self.output_limit, self.window // 4))
 
     def _compact(self, room: int) -> bool:
-        done = self.transcript.compact(math.floor((room - WINDOW_MARGIN) * COMPACT_TO))
+        done = self.transcript.compact(math.floor((room - WINDOW_MARGIN) * COMPACT_TO), summary=self._summary())
         if done:
             self.journal.note("compacted", f"{done} old observations were replaced by a line each; the prompt is about "
                               f"{self.transcript.tokens} tokens now")  # fmt: skip
         return done > 0
+
+    def _summary(self) -> str:
+        """The model's own summary of what must go, paid from the same budget; empty where it is not wanted or not to be had."""
+        old = self.transcript.old() if self._summarise else []
+        if not old:
+            return ""
+        if (recorded := self.journal.playback.next_is(Summarised)) is not None:
+            text, usage = str(recorded.text), recorded.usage
+        else:
+            completion = None if self.journal.playback.active else self._asked_for_summary(old)
+            if completion is None or not completion.text.strip():
+                return ""
+            text, usage = completion.text.strip()[:SUMMARY_CHARS], completion.usage or Usage()
+        self.budget.add_aside(usage)
+        self.journal.emit(Summarised(self.journal.step, text, usage))
+        return text
+
+    def _asked_for_summary(self, old: list[tuple[str, str]]) -> Completion | None:
+        messages = [Message("user", self._summarise + "\n\n" + "\n\n".join(content for _, content in old))]
+        expected = estimate_prompt(messages) + SUMMARY_TOKENS
+        if self.budget.exceeded(expected) or (self.window is not None and expected > self.window):
+            return None
+        request = Request(SUMMARY_TOKENS, deadline=self.budget.deadline, cancel=self.journal.cancel)
+        try:
+            return self.endpoint.complete(messages, request)
+        except EndpointError:
+            return None

@@ -31,12 +31,12 @@ from react_agent.trace_events import (
     RequestSent,
     RunEnded,
     RunStarted,
-    TextArrived,
 )  # fmt: skip
 from react_agent.transcript import Transcript
 from react_agent.types import STATUS_OF, Completion, Decision, Message, Observation, RunResult, Step, StopReason, ToolCall, Usage
 
 _LOG = logging.getLogger("react_agent")
+OPTIONS = ("require_tool", "check_numbers", "retry_failed_input", "raw_history", "early_stop", "summarise")  # recorded in the trace
 OVERFLOW_TRIES = 3  # how often a prompt that the server calls too long is made shorter
 
 
@@ -57,6 +57,7 @@ class Setup:
     on_event: Callable[[Event], None] | None
     raw_history: bool
     early_stop: bool
+    summarise: bool
     clock: Callable[[], float]
 
 
@@ -87,7 +88,8 @@ class Run:
         self.budget = Budget(setup.limits, setup.clock, seconds_before=seconds_before)
         self.transcript = Transcript([*setup.opening, *history], self._compaction_note)
         self.transcript.ask(question)
-        self.room = Room(self.budget, self.transcript, setup.endpoint, self.journal)
+        asked = setup.prompts.frames["summarise"] if setup.summarise else ""
+        self.room = Room(self.budget, self.transcript, setup.endpoint, self.journal, asked)
         gate = Gate(setup.approve)
         self.calls = Calls(setup.tools, gate, self.journal, self.budget, setup.clock, setup.prompts.frames["outcome_unknown"])
         self.grounding = Grounding(setup.require_tool, setup.check_numbers, setup.retry_failed_input)
@@ -105,8 +107,7 @@ class Run:
             run_id=self.run_id, question=self.question, language=setup.prompts.language,
             prompt=f"{setup.prompts.name}@{setup.prompts.digest}", instructions=setup.instructions,
             endpoint=setup.endpoint.describe(), limits=asdict(setup.limits),
-            options={"require_tool": setup.require_tool, "check_numbers": setup.check_numbers,
-                     "retry_failed_input": setup.retry_failed_input, "raw_history": setup.raw_history, "early_stop": setup.early_stop},
+            options={name: getattr(setup, name) for name in OPTIONS},
             tools=tuple(_described(tool) for tool in setup.tools), history=self.history,
             context_window=self.room.window, max_output_tokens=setup.endpoint.max_output_tokens,
         ))  # fmt: skip

@@ -73,6 +73,10 @@ class Budget:
         self.steps += 1
         self.usage = self.usage + usage
 
+    def add_aside(self, usage: Usage) -> None:
+        """Tokens of a call that is no step."""
+        self.usage = self.usage + usage
+
     def counted_out(self) -> StopReason | None:
         """Why no further step may be made, whatever it would use."""
         if self.parse_failures >= self.limits.max_parse_failures:

@@ -58,6 +58,16 @@ class PromptCounted(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Summarised(Event):
+    """The model wrote a summary of old observations, which take less room now; its tokens count."""
+
+    name: ClassVar[str] = "summary"
+    step: int
+    text: str
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
 class RequestSent(Event):
     """What is sent: the first `keep` messages of the previous request, then `add`. forced: the model was told to answer now."""
 
@@ -194,7 +204,7 @@ class RunEnded(Event):
 EVENTS: Mapping[str, type[Event]] = {
     kind.name: kind
     for kind in (
-        RunStarted, RunResumed, PromptCounted, RequestSent, TextArrived, CompletionReceived, EndpointFailed, DecisionMade, ReplyUnreadable,
-        ToolStarted, ToolEnded, Noted, RunEnded,
+        RunStarted, RunResumed, PromptCounted, Summarised, RequestSent, TextArrived, CompletionReceived, EndpointFailed, DecisionMade,
+        ReplyUnreadable, ToolStarted, ToolEnded, Noted, RunEnded,
     )
 }  # fmt: skip

@@ -7,6 +7,7 @@ from react_agent.tokens import TokenMeter
 from react_agent.types import Message
 
 CUT_REPLY = 500  # characters of an unreadable reply that stay before its re-prompt
+KEEP = 2         # the last exchanges are never compacted
 
 
 @dataclass(slots=True)
@@ -82,28 +83,34 @@ class Transcript:
         last = self.messages[-1]
         return [*self.messages[:-1], Message(last.role, f"{last.content}\n\n{notice}")]
 
-    def compact(self, target: int, keep_last: int = 2) -> int:
+    def old(self, keep_last: int = KEEP) -> list[tuple[str, str]]:
+        """What compaction may replace, oldest first: the tool and the text of each observation that is still whole."""
+        return [(exchange.tool, self.messages[exchange.at + 1].content) for exchange in self._replaceable(keep_last)]
+
+    def compact(self, target: int, keep_last: int = KEEP, summary: str = "") -> int:
         """Replace the oldest observations by one-line notes until about target tokens are left; returns how many were replaced.
 
-        The opening, the questions and the last keep_last exchanges stay as they are.
+        With a summary, it takes the place of the oldest, and all others that may be replaced go. The opening, the questions and the
+        last keep_last exchanges stay as they are.
         """
         done = 0
-        for exchange in self._exchanges[: max(0, len(self._exchanges) - keep_last)]:
-            if self.tokens <= target:
+        for exchange in self._replaceable(keep_last):
+            if self.tokens <= target and not summary:
                 break
-            if exchange.compacted or not exchange.tool:
-                continue
-            done += self._replace(exchange)
+            content = self.messages[exchange.at + 1].content
+            done += self._replace(exchange, summary if summary and not done else self._note(exchange.tool, content))
         return done
 
-    def _replace(self, exchange: Exchange) -> int:
+    def _replaceable(self, keep_last: int) -> list[Exchange]:
+        older = self._exchanges[: max(0, len(self._exchanges) - keep_last)]
+        return [exchange for exchange in older if exchange.tool and not exchange.compacted]
+
+    def _replace(self, exchange: Exchange, text: str) -> int:
         at = exchange.at + 1
-        old = self.messages[at]
-        short = Message("user", self._note(exchange.tool, old.content))
         exchange.compacted = True
-        if len(short.content) >= len(old.content):
+        if len(text) >= len(self.messages[at].content):
             return 0
-        self.messages[at] = short
-        self.meter.replaced(at, short)
+        self.messages[at] = Message("user", text)
+        self.meter.replaced(at, self.messages[at])
         self.stable = min(self.stable, at)
         return 1

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from react_agent import Agent, Completion, ConfigError, EndpointError, Limits, RunError, ScriptedEndpoint, ToolError, Usage, tool
+from react_agent import Agent, Completion, ConfigError, EndpointError, Limits, RunError, ScriptedEndpoint, ToolError, Usage, replay, tool
 from react_agent.trace import read_trace
 from react_agent.trace_events import Noted, RunEnded, ToolEnded, ToolStarted
 from react_agent.types import STATUS_OF
@@ -111,7 +111,7 @@ def test_a_volatile_call_runs_again_and_counts_only_while_nothing_changes(reply)
 
     result, _, _ = run([reply("thermometer")] * 9, [thermometer])
     assert (result.stop_reason, [s.observation and s.observation.content for s in result.steps]) == (
-        "repeated_action", ['{"ok": true, "result": %d}' % n for n in (1, 2, 3, 3)] + [None])  # fmt: skip
+        "repeated_action", [f'{{"ok": true, "result": {n}}}' for n in (1, 2, 3, 3)] + [None])  # fmt: skip
 
 
 def test_a_side_effect_clears_the_memory_of_earlier_answers(reply, stock):
@@ -316,6 +316,29 @@ def test_old_observations_give_way_when_the_window_fills(reply):
     assert any("left out to save room" in m.content for m in messages)
     assert "Read all pages." in [m.content for m in messages] and "page 7" in messages[-1].content
     assert all(r[1].max_output_tokens == 200 for r in endpoint.requests)
+
+
+def test_the_model_can_summarise_old_observations_and_pays_for_it(reply, tmp_path):
+    @tool(read_only=True)
+    def page(number: int) -> str:
+        """Read a page."""
+        return f"page {number} " + "words and more words of it " * 80
+
+    asked = []
+
+    def model(messages, request):
+        if len(messages) == 1:
+            asked.append(messages[0].content)
+            return Completion("The pages hold words.", "stop", Usage(900, 6))
+        pages = sum("Observation" in m.content for m in messages) + 3 * len(asked)
+        return Completion(reply("page", {"number": len(messages)}) if pages < 7 else reply(answer="done"), "stop")
+
+    endpoint = ScriptedEndpoint(model, context_window=3000, max_output_tokens=200)
+    result = Agent(endpoint, [page], limits=Limits(max_steps=20), summarise=True, trace=tmp_path / "t.jsonl").run("Read all pages.")
+    assert result.answer == "done" and asked
+    assert "The pages hold words." in [m.content for m in endpoint.requests[-1][0]]
+    booked = [r.event.usage for r in read_trace(tmp_path / "t.jsonl") if r.event.name in ("completion", "summary")]
+    assert sum(booked, start=Usage()) == result.usage and replay(tmp_path / "t.jsonl").same
 
 
 def test_a_server_that_says_too_long_gets_a_shorter_prompt(reply):

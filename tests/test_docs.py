@@ -6,6 +6,7 @@ import re
 from typing import get_args
 
 import pytest
+from make_docs import GOLDEN, ROOT, cli_reference, with_transcript
 
 import react_agent
 from react_agent import cli, demo
@@ -15,7 +16,6 @@ from react_agent.parser import parse_decision
 from react_agent.playback import recorded, replay
 from react_agent.registry import ToolRegistry
 from react_agent.types import STATUS_OF, Completion, Status, StopReason
-from make_docs import GOLDEN, ROOT, cli_reference, with_transcript
 
 READMES = ("README.md", "README.zh-CN.md")
 PUBLIC = [

@@ -9,16 +9,30 @@ from hypothesis import strategies as st
 from react_agent.errors import TraceError
 from react_agent.trace import Masker, Trace, from_line, read_trace, to_line
 from react_agent.trace_events import (
-    EVENTS, CompletionReceived, DecisionMade, EndpointFailed, Noted, PromptCounted, ReplyUnreadable, RequestSent, RunEnded,
-    RunResumed, RunStarted, TextArrived, ToolEnded, ToolStarted,
+    EVENTS,
+    CompletionReceived,
+    DecisionMade,
+    EndpointFailed,
+    Noted,
+    PromptCounted,
+    ReplyUnreadable,
+    RequestSent,
+    RunEnded,
+    RunResumed,
+    RunStarted,
+    Summarised,
+    TextArrived,
+    ToolEnded,
+    ToolStarted,
 )  # fmt: skip
 from react_agent.types import Message, Usage
 
 SAMPLES = [
-    RunStarted("abc", "What? \u2028 \ud83d", language="zh", limits={"max_steps": 3}, tools=({"name": "t"},), history=(Message("user", "hi"),)),
+    RunStarted("abc", "What? \u2028 \ud83d", language="zh", limits={"a": 3}, tools=({"name": "t"},), history=(Message("user", "hi"),)),
     RequestSent(1, 0, (Message("system", "s"), Message("user", "ü")), 512, 300),
     RunResumed(2, 1.5),
     PromptCounted(1, 300),
+    Summarised(1, "s", Usage(1, 2)),
     CompletionReceived(1, '{"thought": "\ud800"}\r\n', "stop", Usage(3, 4, 1, None, True), notes=("a", "b")),
     EndpointFailed(1, "timeout", "too slow", "use a faster one", 504, 8192),
     DecisionMade(1, "t", "add", {"a": [1, {"b": None}]}, None, (("single_quotes", 3),)),
@@ -77,7 +91,7 @@ def test_an_existing_trace_is_never_overwritten(tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [("hello\n", "line 1"), ('{"event": "x"}\n', "not an event"), ('{"event": "note", "time": 1}\n', "not a whole note"), ("[]\n", "not an event")],
+    [("hello\n", "line 1"), ('{"event": "x"}\n', "not an event"), ('{"event": "note", "time": 1}\n', "whole note"), ("[]\n", "not an event")],
 )
 def test_what_is_not_a_trace_is_said_with_its_line(tmp_path, content, message):
     (tmp_path / "t").write_text(content)

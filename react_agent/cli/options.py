@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import json
 import os
 import sys
 from collections.abc import Iterator
@@ -59,17 +60,33 @@ def add_limit_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--max-steps", type=count, default=10, metavar="N", help="replies of the model (default 10)")
     group.add_argument("--max-tokens", type=count, metavar="N", help="prompt and reply tokens over the whole run")
     group.add_argument("--max-seconds", type=positive, metavar="S", help="wall clock")
-    group.add_argument("--max-cost", type=positive, metavar="C", help="needs the two prices")
+    group.add_argument("--max-cost", type=positive, metavar="C", help="in the currency of the prices, which it needs")
     group.add_argument("--input-price", type=float, metavar="P", help="of a million prompt tokens")
     group.add_argument("--output-price", type=float, metavar="P", help="of a million reply tokens")
+    group.add_argument("--prices", type=Path, metavar="FILE",
+                       help='prices by model: JSON such as {"small": {"input": 0.1, "output": 0.4}}, per million tokens')  # fmt: skip
     group.add_argument("--max-parse-failures", type=count, default=3, metavar="N", help="unreadable replies in a row (default 3)")
 
 
-def limits_from(args: argparse.Namespace) -> Limits:
+def limits_from(args: argparse.Namespace, model: str = "") -> Limits:
+    """The limits that the options set. model: whose prices are looked up in --prices; a price given as an option goes first."""
+    listed = prices_of(args.prices, model) if args.prices is not None and model else (None, None)
+    given = (args.input_price, args.output_price)
+    input_price, output_price = (mine if mine is not None else theirs for mine, theirs in zip(given, listed, strict=True))
     return Limits(
         max_steps=args.max_steps, max_tokens=args.max_tokens, max_seconds=args.max_seconds, max_cost=args.max_cost,
-        max_parse_failures=args.max_parse_failures, input_price=args.input_price, output_price=args.output_price,
+        max_parse_failures=args.max_parse_failures, input_price=input_price, output_price=output_price,
     )  # fmt: skip
+
+
+def prices_of(path: Path, model: str) -> tuple[float | None, float | None]:
+    """A model's two prices in a price file, None for a model that is not in it: an unknown price is not 0."""
+    try:
+        table = json.loads(read_text(path, "prices"))
+        entry = table.get(model)
+        return (None, None) if entry is None else (float(entry["input"]), float(entry["output"]))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ConfigError(f'{path}: not a price table; it looks like {{"{model}": {{"input": 0.1, "output": 0.4}}}}') from None
 
 
 @contextlib.contextmanager

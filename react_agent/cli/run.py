@@ -46,6 +46,7 @@ def add_agent_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--instructions", type=Path, metavar="FILE", help="your own instructions, added to the system prompt")
     parser.add_argument("--require-tool", action="store_true", help="no answer without a successful tool call behind it")
     parser.add_argument("--check-numbers", action="store_true", help="send an answer with a number from nowhere back once")
+    parser.add_argument("--summarise", action="store_true", help="near the window, let the model summarise old observations")
 
 
 def add_output_options(parser: argparse.ArgumentParser, *, traces: bool = True) -> None:
@@ -57,6 +58,7 @@ def add_output_options(parser: argparse.ArgumentParser, *, traces: bool = True) 
         where = group.add_mutually_exclusive_group()
         where.add_argument("--trace", type=Path, metavar="FILE", help="where the trace goes (default: the user's state folder)")
         where.add_argument("--no-trace", action="store_true", help="write no trace")
+        group.add_argument("--fsync", action="store_true", help="wait for the disk after each line of the trace")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -72,7 +74,8 @@ def prepare(args: argparse.Namespace) -> None:
     """Find what is wrong with the options before a model is loaded."""
     if args.demo:
         use_demo(args)
-    limits_from(args)
+    if args.prices is None:
+        limits_from(args)
     tools_from(args)
     read_text(args.instructions, "instructions")
 
@@ -81,8 +84,9 @@ def agent_from(args: argparse.Namespace, endpoint: Endpoint, secrets: tuple[str,
     """The agent that the options describe."""
     view = None if args.quiet else View(make_printer(), args.verbose)
     return Agent(
-        endpoint, tools_from(args), limits=limits_from(args), language=args.lang, instructions=read_text(args.instructions, "instructions"),
-        require_tool=args.require_tool, check_numbers=args.check_numbers, on_event=view, trace=trace_target(args), secrets=secrets,
+        endpoint, tools_from(args), limits=limits_from(args, endpoint.model), language=args.lang,
+        instructions=read_text(args.instructions, "instructions"), require_tool=args.require_tool, check_numbers=args.check_numbers,
+        summarise=args.summarise, on_event=view, trace=trace_target(args), fsync=args.fsync, secrets=secrets,
         approve=terminal_approval(args.approve, before=view.pause if view else None),
     )  # fmt: skip
 

@@ -22,8 +22,8 @@ from react_agent.tools.calculator_syntax import Operation, parse
 from react_agent.tools.calculator_values import Percent, add, negate, overflow, plain, show, subtract
 
 _DESCRIPTION = (
-    "Calculates one expression of numbers: + - * / // % ** ( ), percentages, functions such as sqrt, round, min, max, sum. "
-    "No units, no variables, no SQL. Examples: 17.5% of 1234, sqrt(16), 2**10, (3 + 4) * 5, round(19.99 * 3, 2)"
+    "Calculates one expression of numbers, without units or names: + - * / // % ** ( ), 17.5% of 1234, sqrt, round, min, max, sum. "
+    "Example: 57 * (6*60 + 25)"
 )
 _TAKES_PERCENT = frozenset((add, subtract, negate))
 
@@ -67,6 +67,6 @@ def _no_real_number(step: Operation, values: list[Any]) -> ToolError:
 
 def calculator_tools() -> list[Tool]:
     """The tool `calculator`."""
-    expression = {"type": "string", "description": 'the expression, for example "347 * 86 - 1429"'}
+    expression = {"type": "string"}
     parameters = {"type": "object", "properties": {"expression": expression}, "required": ["expression"], "additionalProperties": False}
     return [Tool(name="calculator", description=_DESCRIPTION, parameters=parameters, function=calculate, read_only=True)]
