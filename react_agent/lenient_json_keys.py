@@ -2,7 +2,7 @@
 
 import functools
 import re
-from typing import Any, Literal
+from typing import Literal
 
 Role = Literal["thought", "action", "input", "answer"]
 
@@ -49,21 +49,3 @@ def strong_role(key: str) -> Role | None:
 def role(key: str) -> Role | None:
     """What a key stands for, also when data may have a key of that name."""
     return strong_role(key) or WEAK.get(squeezed(key))
-
-
-def may_decide(value: dict[str, Any]) -> bool:
-    """Could an object be a decision: has it a key that can be a part of one, or one key with something in it?"""
-    if "action" in value or "final_answer" in value:
-        return True
-    if len(value) == 1:
-        inner = next(iter(value.values()))
-        return isinstance(inner, dict | list | str) or role(next(iter(value))) is not None
-    return any(role(key) for key in value)
-
-
-def is_decision_like(value: dict[str, Any]) -> bool:
-    """Does an object have a key that only a decision has, or a name beside its arguments?"""
-    if any(strong_role(key) for key in value):
-        return True
-    weak = {WEAK.get(squeezed(key)) for key in value}
-    return weak >= {"action", "input"}

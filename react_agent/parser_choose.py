@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from react_agent.lenient_json import SPEAKER, Guide, Reading, Unreadable
-from react_agent.lenient_json_keys import is_decision_like, role, visible
+from react_agent.lenient_json_decision import is_decision_like, is_echo
+from react_agent.lenient_json_keys import role, visible
 from react_agent.parser_find import Finder, Found
 from react_agent.parser_labels import find_labels
 from react_agent.parser_names import find_tool, is_none
-from react_agent.parser_shape import Shape, is_echo, plain_shape, shape
+from react_agent.parser_shape import Shape, plain_shape, shape
 from react_agent.parser_text import read_text
 from react_agent.registry import ToolRegistry
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from react_agent.lenient_json import Unreadable, strict_text
-from react_agent.lenient_json_keys import CANONICAL, WEAK, Role, is_decision_like, squeezed, strong_role
+from react_agent.lenient_json_decision import is_decision_like
+from react_agent.lenient_json_keys import CANONICAL, WEAK, Role, squeezed, strong_role
 from react_agent.parser_names import find_tool
 from react_agent.registry import ToolRegistry
 

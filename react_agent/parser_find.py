@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from react_agent.lenient_json import Guide, Reading, Unreadable, read_object, reopened, strict_object
-from react_agent.lenient_json_keys import may_decide, strong_role
+from react_agent.lenient_json_decision import may_decide
+from react_agent.lenient_json_keys import strong_role
 from react_agent.segments import CHANNEL_END, MARK, reasoning_end
 
 _MAX_REPAIRED = 300  # objects read with repairs; a real reply has one or two
@@ -21,7 +22,7 @@ _INPUT_LABEL = re.compile(
 )
 _TO_FUNCTION = re.compile(r"\bto=(?:functions\.)?(\w+)")
 _PROSE = re.compile(r"[^\W\d_]{2}")
-_TOKENS = re.compile(r"<[^<>]{1,60}>|\[/?[A-Z_]+\]")
+_TOKENS = re.compile(r"<[^<>]{1,60}>|\[/?[A-Z_]+\]|```\w*|~~~\w*")
 _NEAR = 200  # characters of a line that are looked at around an object
 
 
@@ -125,7 +126,8 @@ class Finder:
         text, gap = self._text, self._pos
         before = text[max(gap, start - _NEAR) : start] if start > gap else ""
         if opener and (":" in before or "：" in before) and _INPUT_LABEL.search(before):
-            return self._skip_input(start)
+            self._skip_input(start)
+            return None
         try:
             reading = self._read(start, opener)
         except Unreadable as fault:

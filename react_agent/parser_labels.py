@@ -20,6 +20,7 @@ _KINDS = "|".join(f"(?P<{kind}>{names})" for kind, names in _NAMES.items())
 _LABEL = re.compile(
     rf"^(?P<indent>[ \t]*+)(?:[-+>#]++[ \t]*+)?[*_`]*+(?:{_KINDS})[ \t]*+\d{{0,2}}[*_`]*+[ \t]*+[:：][*_`]*+[ \t]*+", re.IGNORECASE | re.MULTILINE
 )
+_COMMON = ("observation", "thought", "action input", "action_input", "final answer", "final_answer", "question", "观察", "思考", "行动", "最终答案")
 _FENCE = re.compile(r"^[ \t]*+(?:```|~~~)\w*+[ \t]*+(?:\n|\Z)", re.MULTILINE)
 _BEFORE_OBJECT = re.compile(r"\s*+(?:(?:```|~~~)\w*+\s*+)?(?=\{)")
 
@@ -55,6 +56,12 @@ class Label:
         """The text as an answer, which may hold fences of its own: only one without a partner is not part of it."""
         fences = list(_FENCE.finditer(self.text))
         return (self.text[: fences[-1].start()] if len(fences) % 2 else self.text).strip()
+
+
+def begins_label(line: str) -> bool:
+    """Could a line be a label that was cut before its colon?"""
+    word = line.strip(" \t*_`#>-").casefold()
+    return word != "" and any(label.startswith(word) for label in _COMMON)
 
 
 def find_labels(text: str, begin: int, end: int, guide: Guide) -> list[Label]:

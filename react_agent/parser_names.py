@@ -3,11 +3,11 @@
 import re
 
 from react_agent.lenient_json import Unreadable
+from react_agent.lenient_json_decision import NONE_WORDS
 from react_agent.lenient_json_keys import squeezed, visible
 from react_agent.registry import Tool, ToolRegistry
 from react_agent.registry_mistakes import near
 
-NONE_WORDS = frozenset({"", "none", "null", "nil", "n/a", "notool", "noaction", "notoolneeded", "无", "没有", "不需要", "无需工具"})
 FINISH_WORDS = frozenset({"finish", "finalanswer", "answer", "final", "done", "完成", "最终答案", "回答"})
 _EDGES = " \t\r\n\"'`“”‘’*"
 _NAMESPACE = re.compile(r"(?:functions|tools)\.", re.IGNORECASE)

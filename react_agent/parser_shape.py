@@ -1,11 +1,11 @@
 """An object that a model wrote -> what it decides: a call, an answer, or why it is neither. Shape is normalised, meaning never."""
 
 import json
-import re
 from typing import Any, NamedTuple
 
 from react_agent.lenient_json import Ending, Unreadable
-from react_agent.lenient_json_keys import CANONICAL, role, squeezed, visible
+from react_agent.lenient_json_decision import has_answer
+from react_agent.lenient_json_keys import CANONICAL, role, squeezed
 from react_agent.parser_fields import Called, Fields, called, collect, same, unwrapped
 from react_agent.parser_input import arguments, refuse_swallowed
 from react_agent.parser_names import bare, find_tool, is_finish, is_none, unknown_tool
@@ -13,12 +13,6 @@ from react_agent.registry import Tool, ToolRegistry
 
 _ALL = frozenset(CANONICAL.values())
 _ANSWER_KEYS = frozenset("answer finalanswer result output response text content message value 答案 最终答案".split())
-_ANGLED = re.compile(r"\s*<[^<>]{1,80}>\s*")
-_ANGLED_WORDS = re.compile(
-    r"\s*<[^<>]*\b(?:your|the|tool|name|answer|reasoning|thoughts?|null|none|here|input|value|argument|text)\b[^<>]*>\s*", re.IGNORECASE
-)
-_DOTS = re.compile(r"\s*(?:\.{3,}|…+)\s*")
-_NAME_WORDS = re.compile(r"\s*(?:the )?(?:names? of (?:the|a) tool|tool[ _-]?names?|tool to (?:use|call)|工具名)", re.IGNORECASE)
 
 
 class Shape(NamedTuple):
@@ -74,29 +68,11 @@ def shape(value: dict[str, Any], ending: Ending, tools: ToolRegistry, offset: in
     return _answered(fields, answer_text(fields.answer), ending, offset)
 
 
-def is_echo(value: dict[str, Any]) -> bool:
-    """Is an object the template, the schema or a placeholder of the prompt rather than a decision?"""
-    if "properties" in value and ("type" in value or "$schema" in value):
-        return True
-    action, thought, answer = value.get("action"), value.get("thought"), value.get("final_answer")
-    if isinstance(action, str) and (_ANGLED.fullmatch(action) or _DOTS.fullmatch(action) or _NAME_WORDS.match(action)):
-        return True
-    if isinstance(answer, str) and (_DOTS.fullmatch(answer) or _ANGLED_WORDS.fullmatch(answer)):
-        return not isinstance(action, str) or is_none(action)
-    inputs = value.get("action_input")
-    if isinstance(thought, str) and _ANGLED_WORDS.fullmatch(thought) and isinstance(inputs, dict):
-        return any(isinstance(item, str) and _ANGLED.fullmatch(item) for item in inputs.values())
-    return False
-
-
 def answer_text(value: object) -> str | None:
-    """A final_answer as text, None when it is none: null, blank, "null" or an empty object or list."""
-    if value is None or value == {} or value == []:
+    """A final_answer as text, None when it is none."""
+    if not has_answer(value):
         return None
-    if isinstance(value, str):
-        plain = visible(value).strip()
-        return value if plain and plain.casefold() != "null" else None
-    return json.dumps(value, ensure_ascii=False)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _call(tool: Tool, call: Called, fields: Fields, ending: Ending, offset: int, repairs: dict[str, int]) -> Shape:

@@ -10,7 +10,7 @@ from typing import Any
 
 from react_agent.lenient_json import Guide, Unreadable
 from react_agent.parser_input import arguments
-from react_agent.parser_labels import Label, find_labels
+from react_agent.parser_labels import Label, begins_label, find_labels
 from react_agent.parser_names import find_tool, is_finish, is_none, unknown_tool
 from react_agent.parser_shape import Shape, answer_text
 from react_agent.parser_yaml import mapping, scalar
@@ -119,6 +119,7 @@ class _Reply:
         if len(text) > 1 and text.endswith(quotes[1] or "\0") and not any(quote in text[1:-1] for quote in quotes):
             text = text[1:-1]
         named = any(re.match(rf"{re.escape(name)}\s*[:=：]", text) for name in tool.parameter_names)
-        if "\n\n" in text or is_none(text) or named or text.startswith(("[", "<", "{")):
+        cut = "\n" in text and begins_label(text.rpartition("\n")[2])
+        if cut or "\n\n" in text or is_none(text) or named or text.startswith(("[", "<", "{")):
             raise Unreadable("bad_input", offset, "it is not plain which argument this is or where it ends; send action_input as a JSON object")
         return arguments(tool, text, True, offset, self.repairs)

@@ -7,13 +7,14 @@ matters between them in one pass. Which group matched says what it is: object, o
 import re
 
 _NAMES = ("think", "thinking", "thought", "thoughts", "reasoning", "reflection", "scratchpad", "analysis", "seed:think")
+_OTHERS = {"[think]": "[/think]", "◁think▷": "◁/think▷", "<|begin_of_thought|>": "<|end_of_thought|>",
+           "<|start_thinking|>": "<|end_thinking|>"}  # fmt: skip
 _PAIRS = {name: re.compile(rf"<(/?){name}(?:\s[^<>\n]{{0,100}})?>", re.IGNORECASE) for name in _NAMES}
-_OTHER_PAIRS = {"think]": "[/think]", "think▷": "◁/think▷", "|begin_of_thought|>": "<|end_of_thought|>", "|start_thinking|>": "<|end_thinking|>"}
-_OTHER_PATTERNS = {opener: re.compile(re.escape(closer), re.IGNORECASE) for opener, closer in _OTHER_PAIRS.items()}
+_PAIRS |= {opener: re.compile(f"({re.escape(closer)})", re.IGNORECASE) for opener, closer in _OTHERS.items()}
 
 _NAME = "|".join(_NAMES)
-_OPEN = rf"(?<=<)(?:{_NAME})(?:\s[^<>\n]{{0,100}}+)?>|(?<=\[)THINK\]|(?<=◁)think▷|(?<=<)\|(?:begin_of_thought|START_THINKING)\|>"
-_CLOSE = rf"(?<=<)/(?:{_NAME})\s*+>|(?<=\[)/THINK\]|(?<=◁)/think▷|(?<=<)\|(?:end_of_thought|END_THINKING)\|>"
+_OPEN = rf"(?<=<)(?:{_NAME})(?:[ \t][^<>\n]{{0,100}}+)?>|(?<=\[)THINK\]|(?<=◁)think▷|(?<=<)\|(?:begin_of_thought|START_THINKING)\|>"
+_CLOSE = rf"(?<=<)/(?:{_NAME})[ \t]{{0,20}}+>|(?<=\[)/THINK\]|(?<=◁)/think▷|(?<=<)\|(?:end_of_thought|END_THINKING)\|>"
 _CHANNEL = r"(?<=<)\|channel\|>\s*+(?P<name>\w+)(?P<header>[^<]{0,120}+)(?:<\|constrain\|>\s*+\w*+)?\s*+<\|message\|>"
 _END = (
     r"(?<=<)(?:\|(?:im_end|eot_id|eom_id|endoftext|end_of_text|end_of_turn|end_of_message|return|call|end|eos)\|>"
@@ -31,20 +32,23 @@ _COLON = rf"{_BLANK}*+[:：]"
 _OBJECT = rf"(?<=[{{｛])(?:(?={_NOISE}{_QUOTED}{_COLON})|(?<![\w\\$^][{{｛])(?={_NOISE}{_BARE}{_COLON}))"
 CHANNEL_END = re.compile(r"\s*+<\|(?:end|channel|start|return|call)\|>", re.IGNORECASE)
 MARK = re.compile(rf"[{{｛<\[◁](?:(?P<object>{_OBJECT})|{_TAG})")
+OPENING = re.compile(rf"[<\[◁](?i:{_OPEN})")
+CLOSING = re.compile(rf"[<\[◁](?i:{_CLOSE})")
+
+
+def pair_of(opener: str) -> re.Pattern[str]:
+    """The pattern of the tags that belong to an opening tag; group 1 is not empty in those that close.
+
+    Tags of one name nest, so that a text that was cut inside them is never taken for the reply.
+    """
+    name = opener.casefold()
+    return _PAIRS.get(name) or _PAIRS[re.split(r"[\s>]", name[1:], maxsplit=1)[0]]
 
 
 def reasoning_end(text: str, opener: re.Match[str]) -> int:
-    """Where the reasoning that an opening tag begins is over, after its closing tag; -1 when it is never closed.
-
-    Tags of the same name nest, so that a text that was cut inside them is never taken for the reply.
-    """
-    tag = opener["open"].casefold()
-    name = re.split(r"[\s>]", tag, maxsplit=1)[0]
-    if name not in _PAIRS:
-        closer = _OTHER_PATTERNS[tag].search(text, opener.end())
-        return closer.end() if closer else -1
+    """Where the reasoning that an opening tag begins is over, after its closing tag; -1 when it is never closed."""
     depth = 1
-    for match in _PAIRS[name].finditer(text, opener.end()):
+    for match in pair_of(opener[0]).finditer(text, opener.end()):
         depth += -1 if match[1] else 1
         if not depth:
             return match.end()

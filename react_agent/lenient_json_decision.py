@@ -1,0 +1,69 @@
+"""What shows that an object is a decision, a decision's template, or neither; without knowing the tools."""
+
+import re
+from typing import Any
+
+from react_agent.lenient_json_keys import WEAK, role, squeezed, strong_role, visible
+
+NONE_WORDS = frozenset({"", "none", "null", "nil", "n/a", "notool", "noaction", "notoolneeded", "无", "没有", "不需要", "无需工具"})
+_ANGLED = re.compile(r"\s*<[^<>]{1,80}>\s*")
+_ANGLED_WORDS = re.compile(
+    r"\s*<[^<>]*\b(?:your|the|tool|name|answer|reasoning|thoughts?|null|none|here|input|value|argument|text)\b[^<>]*>\s*", re.IGNORECASE
+)
+_DOTS = re.compile(r"\s*(?:\.{3,}|…+)\s*")
+_NAME_WORDS = re.compile(r"\s*(?:the )?(?:names? of (?:the|a) tool|tool[ _-]?names?|tool to (?:use|call)|工具名)", re.IGNORECASE)
+
+
+def may_decide(value: dict[str, Any]) -> bool:
+    """Could an object be a decision: has it a key that can be a part of one, or one key with something in it?"""
+    if "action" in value or "final_answer" in value:
+        return True
+    if len(value) == 1:
+        inner = next(iter(value.values()))
+        return isinstance(inner, dict | list | str) or role(next(iter(value))) is not None
+    return any(role(key) for key in value)
+
+
+def is_decision_like(value: dict[str, Any]) -> bool:
+    """Does an object have a key that only a decision has, or a name beside its arguments?"""
+    if any(strong_role(key) for key in value):
+        return True
+    weak = {WEAK.get(squeezed(key)) for key in value}
+    return weak >= {"action", "input"}
+
+
+def is_echo(value: dict[str, Any]) -> bool:
+    """Is an object the template, the schema or a placeholder of the prompt rather than a decision?"""
+    if "properties" in value and ("type" in value or "$schema" in value):
+        return True
+    action, thought, answer = value.get("action"), value.get("thought"), value.get("final_answer")
+    if isinstance(action, str) and (_ANGLED.fullmatch(action) or _DOTS.fullmatch(action) or _NAME_WORDS.match(action)):
+        return True
+    if isinstance(answer, str) and (_DOTS.fullmatch(answer) or _ANGLED_WORDS.fullmatch(answer)):
+        return not isinstance(action, str) or squeezed(action) in NONE_WORDS
+    inputs = value.get("action_input")
+    if isinstance(thought, str) and _ANGLED_WORDS.fullmatch(thought) and isinstance(inputs, dict):
+        return any(isinstance(item, str) and _ANGLED.fullmatch(item) for item in inputs.values())
+    return False
+
+
+def has_answer(value: object) -> bool:
+    """Is a final_answer one? Not null, nothing but blanks, "null", or an empty object or list."""
+    if isinstance(value, str):
+        plain = visible(value).strip()
+        return plain != "" and plain.casefold() != "null"
+    return value is not None and value != {} and value != []
+
+
+def is_whole(value: dict[str, Any]) -> bool:
+    """Does an object hold all of a decision, under keys that only a decision has: a name and its input, or an answer?
+
+    No for what a parser may still complete from the text that follows.
+    """
+    parts = {part: item for key, item in value.items() if (part := strong_role(key))}
+    name = parts.get("action")
+    if is_echo(value) or not isinstance(name, str | None):
+        return False
+    if name is None or squeezed(name) in NONE_WORDS:
+        return has_answer(parts.get("answer"))
+    return "input" in parts
