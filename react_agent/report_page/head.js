@@ -30,7 +30,7 @@ function outcome() {
   const reason = RUN.stop_reason && RUN.stop_reason !== "answer" && el("span", { class: "reason" }, words(RUN.stop_reason));
   add(
     BY_ID("outcome"),
-    el("h1", { id: "question", lang: RUN.language }, RUN.question),
+    el("h1", { id: "question", lang: RUN.language, class: RUN.question.length > 140 && "long" }, RUN.question),
     el("p", { class: `ending ${tone}` }, el("strong", {}, label), reason, el("span", {}, sentence)),
     RUN.answer !== null &&
       el("div", { class: "the-answer" }, el("h2", {}, "Answer"), el("p", { class: "prose", lang: RUN.language }, RUN.answer)),

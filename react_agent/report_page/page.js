@@ -222,7 +222,7 @@ function start() {
     document.querySelectorAll("#setup > details").forEach((fold) => (fill(fold), (fold.open = true)));
   });
   addEventListener("afterprint", () => openedForPrint.splice(0).forEach((at) => toggle(at, false)));
-  openFromAddress();
+  addEventListener("load", () => setTimeout(openFromAddress)); // after the browser has gone to the address itself
 }
 
 start();

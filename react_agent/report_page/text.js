@@ -34,8 +34,9 @@ const number = (value) => Number(value).toLocaleString("en");
 const words = (slug) => String(slug).replaceAll("_", " ");
 
 function duration(seconds) {
-  if (seconds < 0.0005) return "0 s";
-  if (seconds < 1) return `${Math.max(1, Math.round(seconds * 1000))} ms`;
+  if (!seconds) return "0 s";
+  if (seconds < 0.001) return "< 1 ms";
+  if (seconds < 0.9995) return `${Math.round(seconds * 1000)} ms`;
   if (seconds < 60) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
   const [big, small, per] = whole < 3600 ? ["min", "s", 60] : ["h", "min", 3600];
