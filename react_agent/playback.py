@@ -92,8 +92,11 @@ def resume(path: str | os.PathLike[str], make_agent: Callable[[Recorded], Agent]
             events.pop()
     agent = make_agent(run)
     trace = Trace(path, append=True, mask=agent.mask, fsync=agent.fsync)
+    resumed = RunResumed(len(run.events) - len(events), run.seconds, len(events))
     try:
-        trace.write(RunResumed(len(run.events) - len(events), run.seconds))
+        trace.write(resumed)
+        if agent.setup.on_event is not None:
+            agent.setup.on_event(resumed)
         return agent.resume(run.start.question, run.start.run_id, trace, Playback(events), seconds_before=run.seconds,
                             history=run.start.history, cancel=cancel)  # fmt: skip
     finally:

@@ -41,11 +41,13 @@ class RunStarted(Event):
 @dataclass(frozen=True, slots=True)
 class RunResumed(Event):
     """The run goes on after a crash or a failure. dropped: so many events before this line do not count any more (the ending, and the
-    failed call before it); seconds: wall clock used before."""
+    failed call before it); seconds: wall clock used before; replayed: so many events before it do count. A listener is told it first,
+    then the replayed events again, then what is new."""
 
     name: ClassVar[str] = "resume"
     dropped: int
     seconds: float
+    replayed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

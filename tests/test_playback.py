@@ -215,3 +215,15 @@ def test_text_from_outside_stays_outside_text_in_the_next_question(reply):
     talk.reset()
     talk.ask("Again.")
     assert asked == [True, False]
+
+
+def test_a_listener_is_told_the_resumption_then_the_recorded_events_again_then_what_is_new(reply, whole, tmp_path):
+    trace = tmp_path / "cut.jsonl"
+    trace.write_bytes(b"".join(whole[1].read_bytes().splitlines(keepends=True)[:9]))
+    before = [record.event for record in read_trace(trace)]
+    told, world = [], World()
+    resume(trace, lambda run: world.agent(whole[2][len(replies(run)) :], on_event=told.append))
+    recorded_events = [event for event in told if event.recorded]
+    assert (recorded_events[0].name, recorded_events[0].replayed) == ("resume", 9)
+    assert [event.name for event in recorded_events[1:10]] == [event.name for event in before]
+    assert [event.name for event in recorded_events[10:]] == [record.event.name for record in read_trace(trace)[10:]]
