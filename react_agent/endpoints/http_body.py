@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any, Literal, Protocol
 
 from react_agent.endpoints.http_errors import ErrorClass, classify
-from react_agent.endpoints.http_fault import is_error, json_objects
+from react_agent.endpoints.http_fault import is_error, json_objects, says_error
 from react_agent.endpoints.http_reply import Delta, Reply
 from react_agent.endpoints.http_stream import BOM, Event, ndjson_lines, sse_events
 from react_agent.errors import EndpointError
@@ -68,13 +68,13 @@ def _looks_like_events(start: bytes) -> bool:
 
 def _whole(text: str, body: Body, reply: Reply, delta_of: DeltaOf) -> ErrorClass | None:
     """A body that is one object (or a list of them), or nothing that we can use."""
-    failure = classify(200, text, body.headers)
-    if failure.name != "ok":
-        return failure
     objects = json_objects(text)
     whole = bool(objects)  # else lines of JSON from a server that streams all the same
     for line in () if whole else text.splitlines():
         objects += json_objects(line)
+    failure = classify(200, text, body.headers)
+    if failure.name != "ok" and (not objects or any(_failed(data, delta_of, whole) for data in objects)):
+        return failure
     deltas = [delta for data in objects if (delta := delta_of(data, whole)) is not None]
     if not deltas:
         return ErrorClass("fatal", f"the reply has no text where this API has it: {text[:160]}", "bad_response")
@@ -111,9 +111,14 @@ def _take(event: Event, body: Body, reply: Reply, delta_of: DeltaOf) -> ErrorCla
     if event.name == "error" and not event.data.lstrip().startswith("{"):
         return classify(200, json.dumps({"error": event.data or "the stream reported an error"}), body.headers)
     for data in json_objects(event.data):  # none in a comment that a proxy wrapped, a ping, a line that was cut
-        if event.name == "error" or is_error(data):
+        if event.name == "error" or _failed(data, delta_of, False):
             return classify(200, json.dumps(data if is_error(data) else {"error": data}), body.headers)
         delta = delta_of(data, False)
         if delta is not None:
             reply.add(delta)
     return None
+
+
+def _failed(data: Mapping[str, Any], delta_of: DeltaOf, whole: bool) -> bool:
+    """Whether an object is an error. What only looks like one is none where this API has its text in such a field."""
+    return is_error(data) and (says_error(data) or delta_of(data, whole) is None)

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from react_agent.endpoints.base import Request
 from react_agent.endpoints.http import Exchange, HttpClient, TransportError
 from react_agent.endpoints.http_body import Framing, read_reply
-from react_agent.endpoints.http_decode import ending
+from react_agent.endpoints.http_decode import Counts, ending
 from react_agent.endpoints.http_errors import ErrorClass, classify
 from react_agent.endpoints.http_learned import LEAST_CAP, Ladder, sent_names
 from react_agent.endpoints.http_parameters import CAP_NAMES
@@ -32,12 +32,14 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What a request's body is made from. cap: the most output tokens. request: what the caller asked, for its schema."""
+    """What a request's body is made from. cap: the most output tokens. request: what the caller asked, for its schema. deadline: of
+    the call, for what has to be looked up first."""
 
     messages: tuple[Message, ...]
     cap: int
     stream: bool
     request: Request
+    deadline: Deadline = Deadline()
 
 
 class Wire(Protocol):
@@ -57,6 +59,8 @@ class Wire(Protocol):
     def body_for(self, ask: Ask) -> dict[str, Any]: ...
 
     def delta_of(self, data: Mapping[str, Any], whole: bool) -> Delta | None: ...
+
+    def counts_of(self, headers: Mapping[str, str]) -> Counts: ...
 
     def explained(self, failure: ErrorClass, status: int) -> EndpointError: ...
 
@@ -97,8 +101,8 @@ class Call:
         """One request; None when its reply is whole."""
         self.deadline.check()
         ask = self._ask()
-        self.reply = Reply(self.request, self.wire.stop, watched=self._watched and ask.stream)
         self.sent = self.wire.ladder.learned.apply(self.wire.body_for(ask))
+        self.reply = Reply(self.request, self.wire.stop, watched=self._watched and ask.stream)
         self.sent_cap = ask.cap if CAP_NAMES & sent_names(self.sent) else None
         try:
             with self.wire.client.exchange(
@@ -115,7 +119,7 @@ class Call:
         learned = self.wire.ladder.learned
         messages = strict_roles(self.messages) if learned.strict_roles else self.messages
         stream = self.wire.stream and learned.stream and self._broken_streams < MAX_BROKEN_STREAMS
-        return Ask(messages, self.cap if learned.cap is None else min(self.cap, learned.cap), stream, self.request)
+        return Ask(messages, self.cap if learned.cap is None else min(self.cap, learned.cap), stream, self.request, self.deadline)
 
     def _read(self, exchange: Exchange, ask: Ask) -> ErrorClass | None:
         if not 200 <= exchange.status < 300:
@@ -123,6 +127,7 @@ class Call:
         else:
             failure = read_reply(exchange, self.reply, self.wire.framing if ask.stream else "sse", self.wire.delta_of) or self._unfinished()
         if failure is None:
+            self.reply.counts = self.wire.counts_of(exchange.headers).updated(self.reply.counts)
             self._learn(exchange, ask)
         elif failure.name == "model_text_in_error":
             self.notes.append(f"model_text_in_error: the reply was taken from an error: {failure.message[:160]}")

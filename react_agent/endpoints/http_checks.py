@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from react_agent.errors import ConfigError
 
 MOST_STOP_WORDS = 4
-_OURS = {"messages", "prompt", "stream", "model"}
+_OURS = {"messages", "prompt", "inputs", "contents", "stream", "model"}
 
 
 def check_url(url: str) -> str:
@@ -43,6 +43,12 @@ def check_body(extra_body: Mapping[str, Any] | None) -> dict[str, Any]:
     except (TypeError, ValueError) as error:
         raise ConfigError(f"extra_body must be JSON: {error}") from None
     return body
+
+
+def merged(body: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
+    """A request's body with the caller's extra fields; an object that both have (options, parameters) is merged too."""
+    inner = {name: {**body[name], **value} for name, value in extra.items() if isinstance(value, dict) and isinstance(body.get(name), dict)}
+    return {**body, **extra, **inner}
 
 
 def check_numbers(

@@ -10,6 +10,7 @@ import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from react_agent.endpoints.base import PLAIN, Request
@@ -18,7 +19,7 @@ from react_agent.endpoints.http_alarms import PromptWatch
 from react_agent.endpoints.http_body import Framing
 from react_agent.endpoints.http_call import Ask, Call, encoded
 from react_agent.endpoints.http_checks import check_body, check_numbers, check_stop, check_url
-from react_agent.endpoints.http_decode import ending
+from react_agent.endpoints.http_decode import Counts, ending
 from react_agent.endpoints.http_errors import ErrorClass
 from react_agent.endpoints.http_explain import explain
 from react_agent.endpoints.http_learned import Ladder
@@ -100,6 +101,10 @@ class HttpEndpoint(ABC):
     def delta_of(self, data: Mapping[str, Any], whole: bool) -> Delta | None:
         """What one object of a reply adds; whole: it is the reply, not a piece of a stream. None: it is not one of this API's."""
 
+    def counts_of(self, headers: Mapping[str, str]) -> Counts:
+        """Token counts that a reply carries in its headers (names in lower case); those of its body take their place."""
+        return Counts()
+
     def headers_for(self, ask: Ask) -> Mapping[str, str]:
         return {**self.base_headers, **self.secrets.headers}
 
@@ -166,13 +171,25 @@ class HttpEndpoint(ABC):
 
     def look_up(self, url: str, body: Mapping[str, Any] | None = None) -> Any:
         """The JSON at a URL of this server, None when it does not come soon; for what is only nice to know."""
-        deadline = Deadline(self._clock() + LOOKUP_S, None, self._clock, self._sleep)
+        status, data = self.asked(url, body)
+        return data if status == 200 else None
+
+    def asked(self, url: str, body: Mapping[str, Any] | None = None, deadline: Deadline | None = None) -> tuple[int, Any]:
+        """(status, JSON) of a look-up, without the patience of a call: (0, None) when nothing came within LOOKUP_S or by deadline."""
+        at = self._clock() + LOOKUP_S
+        limit = Deadline(at, None, self._clock, self._sleep)
+        if deadline is not None:
+            limit = replace(deadline, at=at if deadline.at is None else min(at, deadline.at))
         method, data = ("GET", None) if body is None else ("POST", encoded(body))
         try:
-            with self.client.exchange(method, url, {**self.base_headers, **self.secrets.headers}, data, deadline) as found:
-                return json.loads(found.read()) if found.status == 200 else None
-        except (EndpointError, ValueError, RecursionError):
-            return None
+            with self.client.exchange(method, url, {**self.base_headers, **self.secrets.headers}, data, limit) as found:
+                status, text = found.status, found.read()
+        except EndpointError:
+            return 0, None
+        try:
+            return status, json.loads(text)
+        except (ValueError, RecursionError):
+            return status, None
 
     @property
     def on_this_machine(self) -> bool:

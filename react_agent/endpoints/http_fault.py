@@ -78,11 +78,16 @@ def read_fault(status: int, body: str, headers: Mapping[str, str]) -> Fault | No
 
 def is_error(data: Mapping[str, Any], status: int = 200) -> bool:
     """Whether a JSON object is an error rather than (part of) a reply."""
-    if data.get("error") or data.get("object") == "error" or data.get("type") == "error" or status >= 400:
+    if says_error(data) or status >= 400:
         return True
     if any(data.get(key) is not None for key in _REPLY_KEYS) or isinstance(data.get("message"), dict):
-        return _feedback_block(data) is not None
-    return bool(data.get("detail") or data.get("errors") or _feedback_block(data) or data.get("message") or data.get("Message"))
+        return False
+    return bool(data.get("detail") or data.get("errors") or data.get("message") or data.get("Message"))
+
+
+def says_error(data: Mapping[str, Any]) -> bool:
+    """Whether a JSON object calls itself an error; others only look like one, as {"message": "text"} does."""
+    return bool(data.get("error") or data.get("object") == "error" or data.get("type") == "error" or _feedback_block(data))
 
 
 def _objects(body: str) -> Iterator[dict[str, Any]]:
