@@ -15,7 +15,7 @@ COUNTED = (
 
 def stats_lines(totals: Totals) -> Iterator[str]:
     """A line a sum, and a table of the tools; sums that are nothing are left out."""
-    yield _line("runs", f"{totals.runs:,}: {_counts(totals.statuses)}")
+    yield _line("runs", f"{totals.runs:,}: {most_frequent(totals.statuses)}")
     yield from _counted("stopped by", totals.stop_reasons)
     yield from _counted("models", totals.models)
     yield _line("steps", ", ".join(_steps(totals)))
@@ -28,7 +28,7 @@ def stats_lines(totals: Totals) -> Iterator[str]:
         yield from _counted(label, getattr(totals, name))
     if totals.calls:
         yield ""
-        yield from _table([CALL_COLUMNS, *(_row(name, tool) for name, tool in sorted(totals.calls.items()))])
+        yield from table([CALL_COLUMNS, *(_row(name, tool) for name, tool in sorted(totals.calls.items()))])
 
 
 def _line(label: str, text: str) -> str:
@@ -37,10 +37,10 @@ def _line(label: str, text: str) -> str:
 
 def _counted(label: str, counts: Mapping[str, int]) -> Iterator[str]:
     if counts:
-        yield _line(label, _counts(counts))
+        yield _line(label, most_frequent(counts))
 
 
-def _counts(counts: Mapping[str, int]) -> str:
+def most_frequent(counts: Mapping[str, int]) -> str:
     """The most frequent first."""
     return ", ".join(f"{name} {count:,}" for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
@@ -73,7 +73,8 @@ def _row(name: str, tool: ToolTotals) -> Sequence[object]:
     return name, tool.calls, tool.ran, tool.failed, tool.repeated, f"{tool.seconds:.2f}"
 
 
-def _table(rows: Sequence[Sequence[object]]) -> Iterable[str]:
+def table(rows: Sequence[Sequence[object]]) -> Iterable[str]:
+    """Lines with the columns under each other: the first to the left, the others to the right."""
     cells = [[printable(str(cell)) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for name, *numbers in cells:
