@@ -224,3 +224,16 @@ def test_observations_are_shortened_for_the_eye():
 
 def test_the_view_ignores_events_it_does_not_know():
     View(PlainPrinter(io.StringIO()))(object())
+
+
+def test_prices_by_model_make_a_cost_and_an_unknown_model_has_none(served, reply, capsys, tmp_path):
+    (tmp_path / "p.json").write_text('{"small": {"input": 1.0, "output": 10.0}}')
+    for model, cost in (("small", 170e-6), ("other", None)):
+        server = served(reply(answer="42."))
+        code, out, err = run(capsys, "--endpoint", server.url, "--no-stream", "--model", model, "--prices", str(tmp_path / "p.json"), "--json", "q?")
+        assert (code, json.loads(out)["cost"]) == (0, cost and pytest.approx(cost))
+    code, _, err = run(capsys, "--endpoint", server.url, "--model", "other", "--prices", str(tmp_path / "p.json"), "--max-cost", "1", "q?")
+    assert code == 2 and "input_price" in err
+    (tmp_path / "p.json").write_text("[1]")
+    code, _, err = run(capsys, "--endpoint", server.url, "--model", "small", "--prices", str(tmp_path / "p.json"), "q?")
+    assert code == 2 and "not a price table" in err
