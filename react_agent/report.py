@@ -5,7 +5,6 @@ import hashlib
 import html
 import os
 import re
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -43,27 +42,27 @@ def render_report(trace: str | os.PathLike[str] | RunView) -> str:
     style, script = _assets()
     answer = run.end.answer if run.end else None
     holes = {
-        "style": style, "script": script, "style_hash": _hash(style), "script_hash": _hash(script),
-        "title": _text(f"{_shortened(run.start.question)} · {run.status}"), "question": _text(run.start.question),
-        "sentence": _text(run.sentence), "answer": _text(answer or ""), "trace": _text(run.name),
+        "style": style, "script": script, "style_hash": source_hash(style), "script_hash": source_hash(script),
+        "title": safe_text(f"{_shortened(run.start.question)} · {run.status}"), "question": safe_text(run.start.question),
+        "sentence": safe_text(run.sentence), "answer": safe_text(answer or ""), "trace": safe_text(run.name),
         "data": json_text(_page_data(run)).translate(_UNSAFE),
     }  # fmt: skip
     return _HOLE.sub(lambda hole: holes[hole.group(1)], (PAGE / "page.html").read_text("utf-8"))
 
 
-@cache
 def _assets() -> tuple[str, str]:
     """The page's style and its script."""
     style, *scripts = ((PAGE / name).read_text("utf-8") for name in ("page.css", *SCRIPTS))
     return style, "".join(scripts)
 
 
-def _hash(source: str) -> str:
+def source_hash(source: str) -> str:
     """What a Content-Security-Policy allows an inline element by."""
     return "sha256-" + base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
 
 
-def _text(text: str) -> str:
+def safe_text(text: str) -> str:
+    """Text for an HTML page or an attribute in quotes; what HTML cannot hold is replaced."""
     return html.escape(_UNPRINTABLE.sub("\ufffd", text))
 
 

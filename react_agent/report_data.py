@@ -39,6 +39,7 @@ def step_data(step: StepView) -> dict[str, Any]:
         "attempts": [_attempt_data(attempt) for attempt in step.attempts], "counted": step.counted.tokens if step.counted else None,
         "completion": _event_data(step.completion), "decision": _event_data(step.decision), "unreadable": _event_data(step.unreadable),
         "started": _event_data(step.started), "ended": _event_data(step.ended), "notes": [_event_data(note) for note in step.notes],
+        "summaries": [_event_data(summary) for summary in step.summaries],
     }  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from react_agent.trace_events import (
     RunEnded,
     RunResumed,
     RunStarted,
+    Summarised,
     ToolEnded,
     ToolStarted,
 )
@@ -82,6 +83,7 @@ def _step(number: int, records: Sequence[Record], end: RunEnded | None) -> StepV
         number, records[0].time, attempts=_attempts(records), completion=_last(records, CompletionReceived),
         decision=_last(records, DecisionMade), unreadable=_last(records, ReplyUnreadable), started=_last(records, ToolStarted),
         ended=_last(records, ToolEnded), counted=_last(records, PromptCounted),
+        summaries=tuple(record.event for record in records if isinstance(record.event, Summarised)),
         notes=tuple(record.event for record in records if isinstance(record.event, Noted)),
         resumed=_last(records, RunResumed) is not None,
     )  # fmt: skip

@@ -1,5 +1,6 @@
 """What report, show and stats draw: one frozen value for a run, one for each of its steps."""
 
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
@@ -18,6 +19,7 @@ from react_agent.trace_events import (
     RequestSent,
     RunEnded,
     RunStarted,
+    Summarised,
     ToolEnded,
     ToolStarted,
 )
@@ -73,6 +75,7 @@ class StepView:
     started: ToolStarted | None = None
     ended: ToolEnded | None = None
     counted: PromptCounted | None = None
+    summaries: tuple[Summarised, ...] = ()
     notes: tuple[Noted, ...] = ()
     resumed: bool = False
 
@@ -122,7 +125,7 @@ class RunView:
     def usage(self) -> Usage:
         if self.end:
             return self.end.usage
-        return reduce(add, (step.completion.usage for step in self.steps if step.completion), Usage())
+        return reduce(add, (event.usage for step in self.steps for event in (*step.summaries, step.completion) if event), Usage())
 
     @property
     def seconds(self) -> float:
@@ -152,7 +155,8 @@ class RunView:
         """How the run ended, for a person."""
         if self.end is None:
             at = f"at step {self.steps[-1].number}" if self.steps else "before its first step"
-            return f"The run did not end: it was interrupted {at} (or is still going on); `react-agent resume {self.name}` goes on."
+            command = f"react-agent resume {shlex.quote(self.name)}"
+            return f"The run did not end: it was interrupted {at} (or is still going on); `{command}` goes on."
         if self.end.stop_reason == "answer":
             steps = "1 step" if self.end.steps == 1 else f"{self.end.steps:,} steps"
             return f"Answered after {steps}" + (", on the last one allowed: the model was told to answer." if self.end.forced else ".")

@@ -16,6 +16,7 @@ from react_agent.trace_events import (
     RunEnded,
     RunResumed,
     RunStarted,
+    Summarised,
     ToolEnded,
     ToolStarted,
 )
@@ -98,6 +99,7 @@ def varied_events(ended: bool = True) -> list:
         DecisionMade(2, "Look at the orders.", "sql_query", query, None, (("single_quotes", 1), ("trailing_comma", 43))),
         ToolStarted(2, "sql_query", query, True, ("limit: '10' -> 10",)),
         ToolEnded(2, "sql_query", ok(ROWS), None, True, 0.25),
+        Summarised(3, "Two orders are open.", Usage(90, 10)),
         Noted(3, "compacted", "1 old observations were replaced by a line each; the prompt is about 310 tokens now"),
         PromptCounted(3, 512),
         request(3, said("{}"), told("Observation from sql_query: ..."), keep=2),
@@ -192,6 +194,7 @@ def hostile_events(text: str) -> list:
         request(1, say, Message("system", text)),
         CompletionReceived(1, text, text, usage, text, text, False, text, 0.1, (text,)),
         ReplyUnreadable(1, slug, text, text),
+        Summarised(2, text, usage),
         request(2, say),
         CompletionReceived(2, text, "stop", usage, text),
         DecisionMade(2, text, text, args, None, ((text, 0),)),

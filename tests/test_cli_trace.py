@@ -80,6 +80,7 @@ tools    sql_query, read_doc, write_file (side effects)
 BESIDES = """\
 told     Could not read your reply. Send exactly one JSON object.
 repairs  single_quotes at 1, trailing_comma at 43
+summary  Two orders are open.
 coerced  limit: '10' -> 10
 crash    Traceback (most recent call last):
            File "shop.py", line 7, in read_doc
@@ -172,9 +173,9 @@ runs                2: completed 1, interrupted 1
 stopped by          answer 1
 models              small-3b 2
 steps               15, answers asked for on the last one 1, resumptions 2
-tokens              9,800 prompt (3,480 cached) + 590 reply (24 reasoning), some of them estimated
+tokens              9,890 prompt (3,480 cached) + 600 reply (24 reasoning), some of them estimated
 seconds             18.6 (model 9.5, tools 0.7)
-cost                0.005785
+cost                0.005845
 side effects        4
 failed calls        tool_crash 2, outcome_unknown 1
 unreadable replies  no_object 2

@@ -68,7 +68,8 @@ def test_the_varied_run_step_by_step(tmp_path):
     third = run.steps[2]
     attempts = [(attempt.failure and attempt.failure.kind, attempt.seconds) for attempt in third.attempts]
     assert attempts == [("context_overflow", 1.0), (None, 0.0)]
-    assert (third.counted.tokens, [note.slug for note in third.notes]) == (512, ["compacted"])
+    assert (third.counted.tokens, [note.slug for note in third.notes], [summary.text for summary in third.summaries]) == (
+        512, ["compacted"], ["Two orders are open."])  # fmt: skip
     assert (third.model_seconds, third.tool_seconds) == (1.5, 0.1)
     assert (run.name, run.status, run.resumes, run.models, run.seconds, run.cost) == (
         "varied.jsonl", "completed", 1, ("small-3b", "small-3b-q4"), 13.75, 0.00318)  # fmt: skip
@@ -96,9 +97,9 @@ def test_every_cut_of_a_trace_folds_and_says_that_it_did_not_end(tmp_path):
 
 def test_what_an_interrupted_run_used_is_summed_and_priced(tmp_path):
     run = open_run(write(tmp_path / "t", varied_events(ended=False)))
-    assert run.usage == Usage(4400, 270, 1500, 12, True)
+    assert run.usage == Usage(4490, 280, 1500, 12, True)
     assert run.seconds == pytest.approx(7 * 0.5 + 1.0 + 0.25 + 0.1 + 0.01)
-    assert run.cost == pytest.approx((4400 * 0.5 + 270 * 1.5) / 1e6)
+    assert run.cost == pytest.approx((4490 * 0.5 + 280 * 1.5) / 1e6)
     assert fold([Record(0.0, started(limits={}))]).cost is None
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from react_agent.cli.view import Printer, View, call_arguments
 from react_agent.report_view import RunView, SideEffect, StepView
-from react_agent.trace_events import DecisionMade, Event, ReplyUnreadable, RequestSent, RunResumed, ToolEnded, ToolStarted
+from react_agent.trace_events import DecisionMade, Event, ReplyUnreadable, RequestSent, RunResumed, Summarised, ToolEnded, ToolStarted
 
 Block = tuple[str, str]
 EFFECTS = {
@@ -99,10 +99,16 @@ def _of_end(event: ToolEnded, raw: bool) -> Sequence[Block]:
     return [("crash", event.crash.rstrip())] if event.crash else []
 
 
+def _of_summary(event: Summarised, raw: bool) -> Sequence[Block]:
+    usage = event.usage
+    return [("summary", f"{event.text}\n({usage.input_tokens} prompt + {usage.output_tokens} reply tokens)")]
+
+
 def _of_resume(event: RunResumed, raw: bool) -> Sequence[Block]:
     return [("note", f"the run was resumed here, after {event.seconds:.1f} s")]
 
 
 MORE: Mapping[type[Event], Callable[[Any, bool], Sequence[Block]]] = {
     DecisionMade: _of_decision, ReplyUnreadable: _of_reprompt, ToolStarted: _of_start, ToolEnded: _of_end, RunResumed: _of_resume,
+    Summarised: _of_summary,
 }  # fmt: skip

@@ -27,6 +27,7 @@ function details(step, requests) {
       step.resumed && el("p", {}, "The run was resumed here."),
       step.notes.map((note) => el("p", {}, tag(words(note.slug), "warn"), " ", note.message)),
     ),
+    part("Summary", step.summaries.map(summaryText)),
     part("Endpoint", step.attempts.filter((attempt) => attempt.failure).map(failureText)),
     part("Reasoning", completion?.reasoning && folded(plural(completion.reasoning.length, "character"), () => block(completion.reasoning))),
     part("Thought", decision?.thought && el("p", { class: "prose" }, decision.thought)),
@@ -46,6 +47,11 @@ function details(step, requests) {
     part("Figures", figures(step)),
     part("Raw", rawRequests(step, requests), completion && rawReply(completion)),
   ];
+}
+
+function summaryText({ text, usage }) {
+  const cost = `written by the model to make room: ${plural(usage.input_tokens, "prompt token")}, ${plural(usage.output_tokens, "reply token")}`;
+  return el("div", {}, el("p", { class: "prose" }, text), el("p", { class: "small" }, cost));
 }
 
 function failureText({ failure, seconds }) {

@@ -37,7 +37,7 @@ let problemsOnly = false;
 const HAYSTACKS = [];
 
 function haystack(at) {
-  const { decision, unreadable, completion, started, ended, notes, attempts, outcome } = STEPS[at];
+  const { decision, unreadable, completion, started, ended, notes, summaries, attempts, outcome } = STEPS[at];
   HAYSTACKS[at] ??= [
     decision?.thought,
     decision?.tool,
@@ -56,6 +56,7 @@ function haystack(at) {
     OUTCOMES[outcome][0],
     ...(completion?.notes ?? []),
     ...(decision?.repairs ?? []).map(([name]) => words(name)),
+    ...summaries.map((summary) => summary.text),
     ...notes.flatMap((note) => [words(note.slug), note.message]),
     ...attempts.flatMap(({ failure }) => (failure ? [failure.kind, failure.message, failure.hint] : [])),
   ]

@@ -1,7 +1,6 @@
 """A headless Chromium over its DevTools pipe: enough to open a page from disk, press keys, look and listen. Standard library only."""
 
 import base64
-import fcntl
 import json
 import os
 import shutil
@@ -21,16 +20,19 @@ KEY_CODES = {"Enter": 13, "Escape": 27, "ArrowUp": 38, "ArrowDown": 40}
 
 
 def find_browser() -> str | None:
-    return next((found for name in NAMES if (found := shutil.which(name))), None)
+    """The program; None where there is none, and on Windows, where no pipe can be handed over by its number."""
+    return None if os.name == "nt" else next((found for name in NAMES if (found := shutil.which(name))), None)
 
 
-def pipe_for(theirs: int) -> tuple[int, int]:
-    """A pipe; the end that the browser gets (0 to read, 1 to write) has a number above the ones that it wants."""
-    ends = list(os.pipe())
-    high = fcntl.fcntl(ends[theirs], fcntl.F_DUPFD, 10)
-    os.close(ends[theirs])
-    ends[theirs] = high
-    return ends[0], ends[1]
+def above_four(descriptor: int) -> int:
+    """The descriptor under a number above the two that the browser wants."""
+    low = []
+    while descriptor <= 4:
+        low.append(descriptor)
+        descriptor = os.dup(descriptor)
+    for number in low:
+        os.close(number)
+    return descriptor
 
 
 class Browser:
@@ -38,7 +40,8 @@ class Browser:
 
     def __init__(self, program: str) -> None:
         self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        (their_in, out), (self._in, their_out) = pipe_for(0), pipe_for(1)
+        (their_in, out), (self._in, their_out) = os.pipe(), os.pipe()
+        their_in, their_out = above_four(their_in), above_four(their_out)
         command = [program, *FLAGS, f"--user-data-dir={self._profile.name}", "about:blank"]
         self._process = subprocess.Popen(
             [sys.executable, "-c", CHILD, str(their_in), str(their_out), *command], pass_fds=(their_in, their_out),

@@ -4,9 +4,10 @@ import re
 
 import pytest
 from devtools import Browser, find_browser
-from report_traces import ANSWER, HOSTILE, hostile_events, long_events, varied_events, write
+from report_traces import ANSWER, HOSTILE, completion, hostile_events, long_events, request, started, varied_events, write
 
 from react_agent.report import render_report
+from react_agent.trace_events import DecisionMade, ToolEnded, ToolStarted
 
 pytestmark = [
     pytest.mark.live,
@@ -114,7 +115,7 @@ def test_the_page_tells_the_run(browser, varied):
     shown = browser.value(TEXT)
     for words in ("small-3b-q4", "en@91ab22", "KeyError: 'returns'", "Could not read your reply. Send exactly one JSON object.",
                   "single quotes", "Coerced: limit: '10' -> 10", "90071992547409931", "You answer with one JSON object.",
-                  "I need the table.", "temperature was refused and left out", "context overflow",
+                  "I need the table.", "temperature was refused and left out", "context overflow", "Two orders are open.",
                   "The run was resumed here."):  # fmt: skip
         assert words in shown
     assert_quiet(browser)
@@ -202,6 +203,19 @@ def test_a_thousand_steps_open_at_once_and_stay_lazy(browser, pages):
     browser.press("/", *"where id = 77")
     assert browser.value(ROWS_SHOWN) == [77, *range(770, 780)]
     assert browser.value("reveal(999), document.activeElement.closest('.step').id") == "step-1000"
+    assert_quiet(browser)
+
+
+def test_deep_and_long_texts_are_shown_as_they_are(browser, pages):
+    deep, long = '{"ok": true, "result": ' + "[" * 30_000 + "]" * 30_000 + "}", "a long line " * 150_000
+    events = [
+        started(), request(1), completion(1, long), DecisionMade(1, "t", "sql_query", {}), ToolStarted(1, "sql_query", {}, True),
+        ToolEnded(1, "sql_query", deep),
+    ]  # fmt: skip
+    browser.open(pages(events, "deep"))
+    unfold_everything(browser)
+    shown = browser.value("[...document.querySelectorAll('#steps pre')].map((node) => node.textContent)")
+    assert deep in shown and long in shown
     assert_quiet(browser)
 
 
