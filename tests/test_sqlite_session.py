@@ -12,7 +12,7 @@ import pytest
 
 from react_agent.errors import ToolError
 from react_agent.tools.sqlite import SqliteDatabase
-from react_agent.tools.sqlite_session import quiet_wal
+from react_agent.tools.sqlite_session import Session, quiet_wal
 
 PATIENT_S = 20.0
 WRITER = """
@@ -257,6 +257,18 @@ def test_a_writer_that_begins_in_the_middle_is_noticed(tmp_path, write):
     assert rows(path) == [1, 2]
 
 
+def test_counting_what_is_not_shown_costs_the_next_statement_no_time(tmp_path):
+    path = make(tmp_path / "x.db", range(50))
+    caps = {"max_rows": 2, "max_characters": 100, "max_cell": 10}
+    session = Session({"uri": path.as_uri(), "path": str(path), "hide": [], "timeout_s": PATIENT_S, **caps})
+    before = session.deadline
+    result = session.run("SELECT a FROM t")
+    assert (result["rows"], result["row_count"], result["counted"], session.deadline) == ([[0], [1]], 50, True, before)
+    session.deadline = 0
+    assert session.run("SELECT a FROM t")["error"]["code"] == "SQLITE_INTERRUPT"
+    session.connection.close()
+
+
 def test_the_schema_of_a_hostile_file(tmp_path):
     """Names with line breaks, quotes and invalid UTF-8, a view that does not work, one that never ends."""
     path = tmp_path / "x.db"
@@ -270,6 +282,9 @@ def test_the_schema_of_a_hostile_file(tmp_path):
     connection.execute("CREATE TABLE loops(id INTEGER PRIMARY KEY, up INTEGER REFERENCES loops(id), lost INTEGER REFERENCES nowhere)")
     connection.commit()
     connection.close()
+    with SqliteDatabase(path, hide=["odd.b"], timeout_s=PATIENT_S) as database:
+        assert [view["name"] for view in database.tables()["views"]] == ["endless"]
+        assert database.query("SELECT i FROM endless LIMIT 1")["rows"] == [[1]]
     with SqliteDatabase(path, timeout_s=PATIENT_S) as database:
         tables = {table["name"]: table for table in database.tables()["tables"]}
         json.dumps(tables)

@@ -15,7 +15,7 @@ import pytest
 from hostile_shop import build_shop
 
 from react_agent.errors import ToolError
-from react_agent.tools import sqlite_worker
+from react_agent.tools import sqlite_child, sqlite_worker
 from react_agent.tools.sqlite import SqliteDatabase
 from react_agent.tools.sqlite_worker import Worker
 
@@ -100,15 +100,17 @@ def test_the_child_inherits_nothing(path, worker, monkeypatch):
         os.close(write)
 
 
-@posix
-@pytest.mark.parametrize("sql", [FOREVER, ONE_LONG_STEP])
-def test_a_late_query_is_stopped_and_the_next_one_works(path, worker, sql):
-    database = SqliteDatabase(path, timeout_s=0.05, worker=worker)
+@pytest.mark.parametrize(("sql", "ends"), [(FOREVER, False), (ONE_LONG_STEP, True)])
+def test_a_late_query_is_stopped_and_the_next_one_works(path, worker, sql, ends):
+    """SQLite stops itself between two steps, and only a step that takes too long costs the process."""
+    database = SqliteDatabase(path, timeout_s=PATIENT_S, worker=worker)
+    one(database)
+    child, database.timeout_s = worker.pid, 0.5
     with pytest.raises(ToolError) as caught:
         database.query(sql)
     assert caught.value.type == "timeout" and caught.value.hint
     database.timeout_s = PATIENT_S
-    assert one(database) == [[1]]
+    assert one(database) == [[1]] and (worker.pid != child) == ends
 
 
 @posix
@@ -116,6 +118,14 @@ def test_a_child_that_was_killed_from_outside_is_replaced(shop, worker):
     one(shop)
     os.kill(worker.pid, signal.SIGKILL)
     assert one(shop) == [[1]]
+
+
+@posix
+def test_ctrl_c_on_the_terminal_is_for_the_parent(shop, worker):
+    one(shop)
+    child = worker.pid
+    os.kill(child, signal.SIGINT)
+    assert one(shop) == [[1]] and worker.pid == child
 
 
 @posix
@@ -143,10 +153,12 @@ def framed(message):
     return len(message).to_bytes(4, "big") + message
 
 
+RESULT = b'{"results": [{"columns": [], "rows": [], "row_count": 0, "truncated": null, "counted": true}]}'
 REPLIES = {
     "nothing": b"",
     "no length": b"\0\0",
-    "too long": b"\xff\xff\xff\xff{}",
+    "endless": b"\xff\xff\xff\xff{}",
+    "too long": framed(RESULT + b" " * 2**20),
     "not JSON": framed(b"nul"),
     "not an object": framed(b"[]"),
     "deep": framed(b"[" * 50_000),
@@ -265,6 +277,17 @@ def test_the_child_ends_with_its_parent(path, state, end):
         finally:
             if state == "fork":
                 os.killpg(group, signal.SIGKILL)
+
+
+def test_a_statement_during_which_a_writer_began_is_asked_again(monkeypatch):
+    """The file was read as immutable, which holds for as long as nobody writes."""
+    states = iter([(1, 10, False), (2, 10, False), (2, 10, False), (2, 10, False)])
+    replies = iter(["between two states", "whole"])
+    monkeypatch.setattr(sqlite_child, "quiet_wal", lambda path: next(states))
+    monkeypatch.setattr(sqlite_child, "answer_once", lambda request: next(replies))
+    assert sqlite_child.answer({"path": "x.db"}) == "whole"
+    states, replies = iter(range(100)), iter(range(100))
+    assert sqlite_child.answer({"path": "x.db"})["error"]["code"] == "SQLITE_BUSY"
 
 
 @linux
