@@ -24,13 +24,13 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "report", help="write a run as one HTML page",
         description="Write a run as one HTML page that needs no network: its steps with time and tokens, what was sent and what came back.",
     )  # fmt: skip
-    report.add_argument("trace", type=Path, metavar="TRACE")
+    report.add_argument("trace", type=Path, metavar="TRACE", help="the file of a run, whole or cut")
     report.add_argument("-o", "--output", metavar="FILE",
                         help="where to (default: beside the trace, as .html); a folder, or - for standard output")  # fmt: skip
     report.set_defaults(run=run_report)
 
     show = commands.add_parser("show", help="print a run in the terminal", description="Print a run in the terminal, step by step.")
-    show.add_argument("trace", type=Path, metavar="TRACE")
+    show.add_argument("trace", type=Path, metavar="TRACE", help="the file of a run, whole or cut")
     show.add_argument("--step", type=count, metavar="N", help="this step only")
     show.add_argument("--raw", action="store_true", help="with raw requests and replies; of one step the whole request, put together")
     show.add_argument("--json", action="store_true", help="as one JSON object")
