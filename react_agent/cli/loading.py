@@ -58,11 +58,16 @@ def tools_from(args: argparse.Namespace) -> ToolRegistry:
 
 def load_tools(spec: str) -> list[Tool]:
     """Every Tool in the namespace of a module or a .py file, in the order of definition; raises ConfigError."""
-    module = _from_file(Path(spec)) if spec.endswith(".py") else _from_name(spec)
+    module = load_module(spec)
     own = {id(value): value for value in vars(module).values() if isinstance(value, Tool) and not _built_in(value)}
     if not own:
         raise ConfigError(f"{spec} has no tools; write @tool (from react_agent import tool) above a function")
     return list(own.values())
+
+
+def load_module(spec: str) -> ModuleType:
+    """The user's own module, by its name or as a .py file; raises ConfigError."""
+    return _from_file(Path(spec)) if spec.endswith(".py") else _from_name(spec)
 
 
 def _built_in(tool: Tool) -> bool:
