@@ -37,6 +37,11 @@ from react_agent.types import STATUS_OF, Completion, Decision, Message, Observat
 
 _LOG = logging.getLogger("react_agent")
 OPTIONS = ("require_tool", "check_numbers", "retry_failed_input", "raw_history", "early_stop", "summarise")  # recorded in the trace
+OBJECTIONS = {
+    "answer_without_tool": "the answer was sent back: no tool call stands behind it",
+    "answer_after_failure": "the answer was sent back: the last call failed because of its input",
+    "number_from_nowhere": "the answer was sent back: its number {number} is in no observation and not in the question",
+}
 OVERFLOW_TRIES = 3  # how often a prompt that the server calls too long is made shorter
 
 
@@ -218,7 +223,7 @@ class Run:
     def _answer(self, step: Step) -> Turn:
         answer = step.answer or ""
         if not self.forced and (objection := self.grounding.objection(answer)):
-            self.journal.note("answer_sent_back", f"{objection.slug} {objection.number}".strip())
+            self.journal.note("answer_sent_back", OBJECTIONS[objection.slug].format(number=objection.number))
             told = self.setup.prompts.frame(objection.slug, number=objection.number)
             return Turn(replace(step, note=objection.slug), told)
         if self.grounding.ungrounded(answer):

@@ -102,7 +102,10 @@ def _encodable(text: str) -> bool:
 
 def from_line(line: str) -> Record:
     """The inverse of to_line; unknown keys of later versions are ignored. Raises ValueError for anything else."""
-    body = json.loads(line)
+    try:
+        body = json.loads(line)
+    except RecursionError:
+        raise ValueError("nested too deeply for an event") from None
     if not isinstance(body, dict) or body.get("event") not in EVENTS:
         raise ValueError(f"not an event: {line[:80]}")
     kind = EVENTS[body["event"]]

@@ -91,7 +91,7 @@ def test_an_existing_trace_is_never_overwritten(tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [("hello\n", "line 1"), ('{"event": "x"}\n', "not an event"), ('{"event": "note", "time": 1}\n', "whole note"), ("[]\n", "not an event")],
+    [("hello\n", "line 1"), ('{"event": "x"}\n', "not an event"), ('{"event": "note", "time": 1}\n', "whole note"), ("[]\n", "not an event"), ("[" * 100_000 + "\n", "nested too deeply")],
 )
 def test_what_is_not_a_trace_is_said_with_its_line(tmp_path, content, message):
     (tmp_path / "t").write_text(content)

@@ -198,7 +198,7 @@ def shortened(content: str) -> str:
         else:
             error = body["error"]
             text = f"{error['type']}: {error['message']}" + (f" ({error['hint']})" if error.get("hint") else "")
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         text = content
     lines = [piece for line in text.splitlines() for piece in (textwrap.wrap(line, SHOWN_WIDTH, drop_whitespace=False) or [""])]
     more = len(lines) - SHOWN_LINES
