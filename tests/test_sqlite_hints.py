@@ -90,6 +90,7 @@ NOTED = [
     ("SELECT count(*) FROM readers WHERE city = 'Oslo' AND name = 'ana'", "readers.name has 'Ana', not 'ana'"),
     ("SELECT count(*) FROM readers WHERE city = 'Oslo' AND id = '9'", "readers.id has only: '1', '2', '3', '4'"),
     ("SELECT count(*) FROM readers WHERE city = 'Oslo' AND id = '1'", None),
+    ("PRAGMA table_info(reader)", "nothing has that name; tables: readers, books, loans"),
     ("SELECT count(*) FROM readers", None),
     ("SELECT name FROM readers WHERE name = 'O''Neil'", None),
     ('SELECT "town" FROM readers WHERE id = 1', f'"town" is no column and was read as text; {READERS[:7]}: id, name, city, "order"'),

@@ -153,7 +153,7 @@ def framed(message):
     return len(message).to_bytes(4, "big") + message
 
 
-RESULT = b'{"results": [{"columns": [], "rows": [], "row_count": 0, "truncated": null, "counted": true}]}'
+RESULT = b'{"results": [{"columns": ["a"], "rows": [], "row_count": 0, "truncated": null, "counted": true}]}'
 REPLIES = {
     "nothing": b"",
     "no length": b"\0\0",
@@ -168,6 +168,9 @@ REPLIES = {
     "no results": framed(b'{"results": []}'),
     "an odd result": framed(b'{"results": ["row"]}'),
     "half a result": framed(b'{"results": [{"rows": []}]}'),
+    "odd rows": framed(RESULT.replace(b'"rows": []', b'"rows": [5]')),
+    "short rows": framed(RESULT.replace(b'"rows": []', b'"rows": [[]]')),
+    "an odd failure": framed(b'{"results": [{"error": {"code": [], "denied": 5}}]}'),
     "odd objects": framed(b'{"objects": [{"name": 5}], "left_out": "many"}'),
 }
 

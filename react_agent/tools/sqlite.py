@@ -17,12 +17,12 @@ from typing import Any
 import react_agent.tools.sqlite_notes as notes
 from react_agent.errors import ConfigError, ToolError
 from react_agent.registry import Tool
+from react_agent.tools.sqlite_guard import MAX_SQL_BYTES
 from react_agent.tools.sqlite_hints import FAILURES, Question, explained, refused_verb, tool_error
 from react_agent.tools.sqlite_schema import MAX_CHOICES, MAX_DESCRIBED, Table, described, questions, read_tables, spelled, summary
 from react_agent.tools.sqlite_text import Token, tokens, without_tail
 from react_agent.tools.sqlite_worker import Worker
 
-MAX_SQL_BYTES = 20_000
 GRACE_S, NOTE_TIMEOUT_S = 0.5, 0.2
 SAMPLE_CAPS = {"max_rows": MAX_CHOICES + 1, "max_characters": 4_000, "max_cell": 40}
 VALUE_CAPS = {"max_rows": notes.MAX_VALUES, "max_characters": 20_000, "max_cell": 100}
@@ -75,8 +75,8 @@ class SqliteDatabase:
         with self._exclusive():
             result = self._run([sql], self.timeout_s, self._caps)[0]
             if "error" in result:
-                needs_facts = result["error"].get("code") not in FAILURES
-                raise explained(result["error"], Question(words, self._schema_or_nothing() if needs_facts else ()))
+                known = () if str(result["error"].get("code")) in FAILURES else self._schema_or_nothing()
+                raise explained(result["error"], Question(words, known))
             note = self._notes(result, words)
         shown = {key: result[key] for key in ("columns", "rows", "row_count", "truncated")}
         return {**shown, "note": note} if note else shown
@@ -122,7 +122,7 @@ class SqliteDatabase:
             question = Question(words, self._schema_or_nothing())
             found.append(notes.of_quotes(question))
             if unmatched:
-                found += self._why_nothing_matched(question) or ["no row matched"][: not result["rows"]]
+                found += self._why_nothing_matched(question) or [notes.of_nothing(result, question)]
         return "; ".join(note for note in found if note)
 
     def _why_nothing_matched(self, question: Question) -> list[str]:
@@ -171,10 +171,13 @@ class SqliteDatabase:
 
 
 def _is_result(result: Any) -> bool:
-    if not isinstance(result, dict):
+    """Whether the child's reply has the shape of one: it ran foreign SQL, so it is not taken at its word."""
+    if not isinstance(result, dict) or isinstance(result.get("error"), dict):
+        return isinstance(result, dict)
+    parts = {"columns": list, "rows": list, "row_count": int, "counted": bool, "truncated": str | None}
+    if not all(key in result and isinstance(result[key], kind) for key, kind in parts.items()) or not result["columns"]:
         return False
-    parts = [("columns", list), ("rows", list), ("row_count", int), ("counted", bool), ("truncated", str | None)]
-    return isinstance(result.get("error"), dict) or all(key in result and isinstance(result[key], kind) for key, kind in parts)
+    return all(isinstance(row, list) and len(row) == len(result["columns"]) for row in result["rows"])
 
 
 def _checked(sql: str) -> tuple[str, list[Token]]:

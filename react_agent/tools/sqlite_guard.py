@@ -12,9 +12,10 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+MAX_SQL_BYTES = 20_000
 ENGINE_LIMITS = {
     sqlite3.SQLITE_LIMIT_LENGTH: 1_000_000,
-    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 20_000,
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: MAX_SQL_BYTES,
     sqlite3.SQLITE_LIMIT_COLUMN: 200,
     sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 100,
     sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 50,

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
+from react_agent.tools.sqlite_guard import quoted
 from react_agent.tools.sqlite_hints import Question, listed
-from react_agent.tools.sqlite_schema import literal, quoted, spelled
+from react_agent.tools.sqlite_schema import literal, spelled
 from react_agent.tools.sqlite_text import Comparison, comparisons, quoted_operands
 
 MAX_CHECKED, MAX_VALUES, MAX_LISTED, MAX_TEXT = 3, 200, 10, 60
@@ -25,6 +26,14 @@ def has_no_match(result: Result) -> bool:
     """No row, or one of nothing but 0 and NULL, as count(*) and sum() give it for no rows."""
     rows = result["rows"]
     return not rows or (len(rows) == 1 and all(value is None or (value == 0 and not isinstance(value, str)) for value in rows[0]))
+
+
+def of_nothing(result: Result, question: Question) -> str:
+    if result["rows"]:
+        return ""
+    if question.words[0].value == "pragma":
+        return f"nothing has that name; tables: {listed((spelled(table.name) for table in question.tables), 200)}"
+    return "no row matched"
 
 
 def of_quotes(question: Question) -> str:

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from react_agent.tools.sqlite_guard import quoted
+
 MAX_DESCRIBED = 60
 MAX_COUNTED = 1_000_000
 SAMPLE_ROWS = 2
@@ -51,13 +53,9 @@ def read_tables(objects: Iterable[Mapping[str, Any]]) -> tuple[Table, ...]:
             for column, table, target in each["references"]
             if table.lower() in keys
         }
-        columns = (Column(name, type, key, links.get(name.lower(), "")) for name, type, key in each["columns"])
-        tables.append(Table(each["name"], each["kind"], tuple(columns)))
+        columns = (Column(str(name), str(type), int(key), links.get(name.lower(), "")) for name, type, key in each["columns"])
+        tables.append(Table(str(each["name"]), str(each["kind"]), tuple(columns)))
     return tuple(tables)
-
-
-def quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def literal(text: str) -> str:
@@ -101,7 +99,7 @@ def _with_choices(table: Table) -> list[Column]:
 def described(table: Table, results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """One table of `SqliteDatabase.tables()`; what could not be found out in time is None or missing."""
     rows, sample, *choices = [result.get("rows") for result in results] if results else (None, None)
-    count = rows[0][0] if rows else None
+    count = rows[0][0] if rows and isinstance(rows[0][0], int) else None
     values = {column.name: _choices(found, count) for column, found in zip(_with_choices(table), choices, strict=False)}
     columns: list[dict[str, Any]] = []
     for column in table.columns:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from react_agent.errors import ToolError
+from react_agent.tools.sqlite_child import MAX_REPLY_BYTES
 
-MAX_REPLY_BYTES = 2**20
 START_TIMEOUT_S = 20.0
 TIMEOUT_MESSAGE = "the query took too long and was stopped"
 TIMEOUT_HINT = "join tables with ON, filter with WHERE, and put less into one query"
