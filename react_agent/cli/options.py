@@ -55,9 +55,9 @@ def add_endpoint_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--threads", type=count, metavar="N", help="with --local: processor threads")
 
 
-def add_limit_options(parser: argparse.ArgumentParser) -> None:
+def add_limit_options(parser: argparse.ArgumentParser, *, max_steps: int = 10) -> None:
     group = parser.add_argument_group("limits", "a run ends when one of them is reached")
-    group.add_argument("--max-steps", type=count, default=10, metavar="N", help="replies of the model (default 10)")
+    group.add_argument("--max-steps", type=count, default=max_steps, metavar="N", help=f"replies of the model (default {max_steps})")
     group.add_argument("--max-tokens", type=count, metavar="N", help="prompt and reply tokens over the whole run")
     group.add_argument("--max-seconds", type=positive, metavar="S", help="wall clock")
     group.add_argument("--max-cost", type=positive, metavar="C", help="in the currency of the prices, which it needs")
