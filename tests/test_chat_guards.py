@@ -117,6 +117,12 @@ def test_the_key_is_nowhere_to_be_seen():
     assert caught.value.__suppress_context__
 
 
+def test_a_placeholder_is_no_secret():
+    made = ChatEndpoint("http://models.example.com/v1", api_key="ollama", extra_body={"note": "ask ollama", "more": ["x", {"y": 1}]})
+    assert made.warnings == ()
+    assert made.describe()["extra_body"] == {"note": "ask ollama", "more": ["x", {"y": 1}]}
+
+
 def test_notes_do_not_show_the_key():
     body = {"error": {"message": "Unsupported parameter: 'stop' for topsecret99", "param": "stop"}}
     completion, _ = ask([answer(400, body), OK], api_key="topsecret99", stop=["END"])

@@ -132,6 +132,8 @@ FAILURES = [
     (requests.exceptions.SSLError(OSError("[SSL] certificate verify failed")), "connection", False, "REQUESTS_CA_BUNDLE"),
     (requests.exceptions.ConnectionError(ConnectionResetError(104, "Connection reset by peer")), "connection", True, "reset by peer"),
     (requests.exceptions.ChunkedEncodingError("Response ended prematurely"), "connection", True, "prematurely"),
+    (requests.exceptions.SSLError(OSError(1, "[SSL: WRONG_VERSION_NUMBER] wrong version number")), "connection", False, "http://"),
+    (requests.exceptions.InvalidProxyURL("Please check proxy URL"), "connection", False, "proxy"),
 ]  # fmt: skip
 
 

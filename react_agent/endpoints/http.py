@@ -34,6 +34,7 @@ Session = requests.Session
 POLL_S = 0.05      # how often a waiting caller looks at its deadline and its cancel event
 READ_BYTES = 65536
 MAX_REDIRECTS = 3
+MAX_CAUSES = 20
 _NO_SUCH_HOST = ("name or service", "name resolution", "nodename", "getaddrinfo", "no address", "not resolve")
 FAILURES = (requests.RequestException, HTTPError, HTTPException, OSError, ValueError)
 
@@ -211,17 +212,18 @@ def connection_error(error: Exception, url: str) -> TransportError:
         return TransportError("connection", f"nothing listens at {where}: {reason}", hint, transient=False)
     if any(word in words for word in _NO_SUCH_HOST):
         return TransportError("connection", f"no such host: {where}", "check the address in the base URL", transient=False)
-    if "certificate" in words:
-        hint = "a private certificate authority is named with REQUESTS_CA_BUNDLE"
-        return TransportError("connection", f"the certificate of {where} is not trusted: {reason}", hint, transient=False)
-    hint = "check the address, the network and the server's log"
-    return TransportError("connection", f"the connection to {where} failed: {reason}", hint, transient=True)
+    if isinstance(error, requests.exceptions.SSLError):
+        hint = "a private certificate authority is named with REQUESTS_CA_BUNDLE; a server without TLS wants http://"
+        return TransportError("connection", f"no trusted TLS with {where}: {reason}", hint, transient=False)
+    hint = "check the address, the network, the proxy and the server's log"
+    transient = not isinstance(error, ValueError)  # a URL, a proxy or a header that cannot be stays so
+    return TransportError("connection", f"the connection to {where} failed: {reason}", hint, transient=transient)
 
 
 def _reason(error: BaseException) -> str:
     """The innermost cause's own words."""
     seen: BaseException = error
-    while True:
+    for _ in range(MAX_CAUSES):
         inner = seen.__cause__ or seen.__context__ or next((arg for arg in seen.args if isinstance(arg, BaseException)), None)
         inner = inner or getattr(seen, "reason", None)
         if not isinstance(inner, BaseException) or inner is seen:

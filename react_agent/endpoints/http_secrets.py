@@ -4,13 +4,15 @@ import base64
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from react_agent.endpoints.http import is_loopback
 from react_agent.errors import ConfigError
 
 MASK = "[key]"
-SHORTEST_SECRET = 4
+SHORTEST_SECRET = 6
+_NO_SECRETS = {"ollama", "lm-studio", "no-key", "no-key-required", "sk-no-key-required", "not-needed", "unused", "api-key", "placeholder"}
 _LOOKS_LIKE_KEY = re.compile(
     r"\b(?:sk|pk|gsk|xai|hf|key)[-_][A-Za-z0-9_*.-]{6,}|\bAIza[A-Za-z0-9_*-]{10,}|\b[Bb]earer\s+[A-Za-z0-9_*.+/=-]{8,}"
 )
@@ -35,6 +37,14 @@ class Secrets:
             text = text.replace(value, MASK)
         return _LOOKS_LIKE_KEY.sub(MASK, text)
 
+    def masked_values(self, value: Any) -> Any:
+        """A JSON value with the same done to every text in it."""
+        if isinstance(value, str):
+            return self.masked(value)
+        if isinstance(value, Mapping):
+            return {self.masked(name): self.masked_values(inner) for name, inner in value.items()}
+        return [self.masked_values(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+
 
 def secrets_of(url: str, api_key: str | None, key_header: str | None, headers: Mapping[str, str]) -> Secrets:
     """The headers for a URL. key_header: where the key goes as it is; None sends it as a Bearer token, or as Azure wants it."""
@@ -43,14 +53,15 @@ def secrets_of(url: str, api_key: str | None, key_header: str | None, headers: M
     if parts.username or parts.password:
         pair = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
         sent.setdefault("Authorization", "Basic " + base64.b64encode(pair.encode()).decode())
+    values = {unquote(parts.password or ""), *(value for name, value in sent.items() if name.lower() not in _SAFE_HEADERS)}
+    values |= {value.partition("=")[2] for value in parts.query.split("&") if re.match("(?i)(api[-_]?)?(key|token)=", value)}
     key = (api_key or "").strip()
     if key:
         header = key_header or ("api-key" if (parts.hostname or "").endswith(_AZURE) else "Authorization")
         sent[header] = f"Bearer {key}" if header.lower() == "authorization" else key
     _check(sent)
-    values = {key, unquote(parts.password or ""), *(value for name, value in sent.items() if name.lower() not in _SAFE_HEADERS)}
-    values |= {value.partition("=")[2] for value in parts.query.split("&") if re.match("(?i)(api[-_]?)?(key|token)=", value)}
-    return Secrets(sent, tuple(sorted((value for value in values if len(value) >= SHORTEST_SECRET), key=len, reverse=True)))
+    secret = (value for value in values | {key} if len(value) >= SHORTEST_SECRET and value.lower() not in _NO_SECRETS)
+    return Secrets(sent, tuple(sorted(secret, key=len, reverse=True)))
 
 
 def without_user(url: str) -> str:
