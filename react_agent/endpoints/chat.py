@@ -7,11 +7,11 @@ from urllib.parse import urlsplit, urlunsplit
 from react_agent.endpoints.http_call import Ask
 from react_agent.endpoints.http_decode import Counts, content_text, counts, fields, string
 from react_agent.endpoints.http_endpoint import HttpEndpoint
+from react_agent.endpoints.http_llamacpp import applied_template, count_of, window_in, wire_messages
 from react_agent.endpoints.http_reply import Delta
 from react_agent.endpoints.roles import strict_roles
 from react_agent.types import Message
 
-ROUTE = "/chat/completions"
 _OWNERS = {"llamacpp": "llama.cpp", "vllm": "vllm", "sglang": "sglang"}  # owned_by in the list of models -> the server
 _WINDOW_NAMES = ("max_model_len", "context_window", "context_length", "max_context_length", "loaded_context_length", "n_ctx")
 
@@ -24,20 +24,24 @@ class ChatEndpoint(HttpEndpoint):
     """
 
     family = "openai"
+    path = "/chat/completions"
 
     def url_for(self, ask: Ask) -> str:
-        return self._url(ROUTE)
+        return self._url(self.path)
 
     def body_for(self, ask: Ask) -> dict[str, Any]:
         body: dict[str, Any] = {"model": self.model} if self.model else {}
-        body["messages"] = [{"role": message.role, "content": message.content} for message in ask.messages]
-        body["max_tokens"] = ask.cap
+        return body | {"messages": wire_messages(ask.messages)} | self.parameters_for(ask)
+
+    def parameters_for(self, ask: Ask) -> dict[str, Any]:
+        """All of a request's body but what the model is asked."""
+        body: dict[str, Any] = {"max_tokens": ask.cap}
         if self.temperature is not None:
             body["temperature"] = self.temperature
         if self.seed is not None:
             body["seed"] = self.seed
         if self.stop:
-            body["stop"] = list(self.stop)
+            body["stop"] = self.words_to_send
         if ask.stream:
             body |= {"stream": True, "stream_options": {"include_usage": True}, **self._counts_in_every_chunk()}
         return body | self.extra_body
@@ -60,19 +64,13 @@ class ChatEndpoint(HttpEndpoint):
         if self.ladder.learned.server != "llama.cpp" or not self.on_this_machine:
             return None
         sent = strict_roles(messages) if self.ladder.learned.strict_roles else messages
-        wire = [{"role": message.role, "content": message.content} for message in sent]
-        prompt = fields(self.look_up(self._root("/apply-template"), {"messages": wire})).get("prompt")
-        if not isinstance(prompt, str):
-            return None
-        counted = self.look_up(self._root("/tokenize"), {"content": prompt, "add_special": True, "parse_special": True})
-        tokens = fields(counted).get("tokens")
-        return len(tokens) if isinstance(tokens, list) else None
+        prompt = applied_template(self.look_up, self.root("/apply-template"), sent)
+        return None if prompt is None else count_of(self.look_up, self.root("/tokenize"), prompt)
 
     def found_window(self) -> int | None:
-        if self._may_be_llamacpp:
-            props = fields(self.look_up(self._root("/props")))
-            window = fields(props.get("default_generation_settings")).get("n_ctx") or props.get("n_ctx")
-            if isinstance(window, int) and window > 0:
+        if self.may_be_llamacpp:
+            window = window_in(self.look_up(self.root("/props")))
+            if window is not None:
                 self.ladder.learn(server="llama.cpp")
                 return window
         entries = [entry for entry in self._models() if self._is_ours(entry)]
@@ -85,7 +83,7 @@ class ChatEndpoint(HttpEndpoint):
         return [string(entry.get("id")) for entry in self._models() if string(entry.get("id"))]
 
     @property
-    def _may_be_llamacpp(self) -> bool:
+    def may_be_llamacpp(self) -> bool:
         """It is one, or it is a server on this machine that has not said yet what it is."""
         known = self.ladder.learned.server
         return known == "llama.cpp" or (not known and self.on_this_machine)
@@ -94,7 +92,7 @@ class ChatEndpoint(HttpEndpoint):
         """What makes a server report its counts all along, so that a stream may be closed early; nobody else is sent such fields."""
         if self.ladder.learned.server in ("vllm", "sglang"):
             return {"stream_options": {"include_usage": True, "continuous_usage_stats": True}}
-        return {"timings_per_token": True} if self._may_be_llamacpp else {}
+        return {"timings_per_token": True} if self.may_be_llamacpp else {}
 
     def _models(self) -> list[dict[str, Any]]:
         listed = fields(self.look_up(self._url("/models"))).get("data")
@@ -104,15 +102,15 @@ class ChatEndpoint(HttpEndpoint):
         return not self.model or entry.get("id") == self.model or entry.get("owned_by") == "llamacpp"
 
     def _url(self, route: str) -> str:
-        """A route beside the chat route."""
+        """A route beside the one for chats, or for completions."""
         parts = urlsplit(self.base_url)
-        path = parts.path.rstrip("/").removesuffix(ROUTE)
+        path = parts.path.rstrip("/").removesuffix("/chat/completions").removesuffix("/completions")
         if not path and not parts.path.rstrip("/"):
             path = "/v1"
         return urlunsplit(parts._replace(path=path + route))
 
-    def _root(self, route: str) -> str:
-        """A route of llama.cpp's own, above /v1."""
+    def root(self, route: str) -> str:
+        """The URL of a route above /v1, where llama.cpp has its own."""
         parts = urlsplit(self._url(""))
         return urlunsplit(parts._replace(path=parts.path.removesuffix("/v1") + route))
 

@@ -91,6 +91,16 @@ def string(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
+def size(value: Any) -> int | None:
+    """A field that should be a number of tokens above 0; anything else is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+
+
+def each(value: Any) -> list[dict[str, Any]]:
+    """A field that should be a list of objects; what is no object is left out."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
 def fields(value: Any) -> dict[str, Any]:
     """A field that should be an object; anything else is an empty one."""
     return value if isinstance(value, dict) else {}

@@ -18,7 +18,7 @@ from react_agent.endpoints.http import HttpClient, Session, is_loopback, shown
 from react_agent.endpoints.http_alarms import PromptWatch
 from react_agent.endpoints.http_body import Framing
 from react_agent.endpoints.http_call import Ask, Call, encoded
-from react_agent.endpoints.http_checks import check_body, check_numbers, check_stop, check_url
+from react_agent.endpoints.http_checks import MOST_STOP_WORDS, check_body, check_numbers, check_stop, check_url
 from react_agent.endpoints.http_decode import Counts, ending
 from react_agent.endpoints.http_errors import ErrorClass
 from react_agent.endpoints.http_explain import explain
@@ -145,11 +145,10 @@ class HttpEndpoint(ABC):
 
     def describe(self) -> dict[str, Any]:
         """The settings, for a trace; whatever may be secret is left out or masked."""
-        shown_body = json.loads(self.secrets.masked(json.dumps(self.extra_body)))
         return {
             "endpoint": self.family, "url": shown(self.base_url), "model": without_path(self.model), "temperature": self.temperature,
             "max_output_tokens": self.max_output_tokens, "stream": self.stream, "stop": list(self.stop), "seed": self.seed,
-            "extra_body": shown_body, "timeout_s": self.timeout_s,
+            "extra_body": self.secrets.masked_values(self.extra_body), "timeout_s": self.timeout_s,
         }  # fmt: skip
 
     def __repr__(self) -> str:
@@ -165,7 +164,7 @@ class HttpEndpoint(ABC):
         """The error that a person reads when nothing is left to try."""
         if failure.name == "context_overflow" and failure.limit is not None and self._window is None:
             self._window, self._window_asked = failure.limit, True
-        lacks_model = failure.kind == "not_found" or (failure.kind == "bad_request" and "model" in failure.message.lower())
+        lacks_model = failure.kind == "not_found" or (failure.kind == "bad_request" and not self.model)
         names = self.model_names() if lacks_model else []
         return explain(failure, status, shown(self.base_url), without_path(self.model), names, self.secrets.has_key)
 
@@ -190,6 +189,11 @@ class HttpEndpoint(ABC):
             return status, json.loads(text)
         except (ValueError, RecursionError):
             return status, None
+
+    @property
+    def words_to_send(self) -> list[str]:
+        """The stop words that the server is told, no more than all servers take; the text is cut at each of them in any case."""
+        return list(self.stop[:MOST_STOP_WORDS])
 
     @property
     def on_this_machine(self) -> bool:

@@ -1,0 +1,36 @@
+"""OpenAI's older /v1/completions: one prompt in, one text out; at vLLM, llama.cpp, LM Studio, LocalAI and many others."""
+
+from typing import Any
+
+from react_agent.endpoints.chat import ChatEndpoint
+from react_agent.endpoints.http_call import Ask
+from react_agent.endpoints.http_llamacpp import count_of
+from react_agent.endpoints.http_prompt import PromptEndpoint
+
+
+class CompletionsEndpoint(PromptEndpoint, ChatEndpoint):
+    """One model behind an OpenAI-compatible URL, asked without roles. Settings as in PromptEndpoint.
+
+    max_tokens is always sent: where it is missing, OpenAI writes 16 tokens. On a llama.cpp server the model's own template makes
+    the prompt.
+    """
+
+    family = "completions"
+    path = "/completions"
+    apply_route = "/apply-template"
+    source_route = "/props"
+
+    def body_for(self, ask: Ask) -> dict[str, Any]:
+        body: dict[str, Any] = {"model": self.model} if self.model else {}
+        body["prompt"] = self.prompt_for(ask)
+        return body | self.parameters_for(ask)
+
+    @property
+    def applies(self) -> bool:
+        return super().applies and self.may_be_llamacpp
+
+    def route_url(self, route: str) -> str:
+        return self.root(route)
+
+    def count_prompt(self, prompt: str) -> int | None:
+        return count_of(self.look_up, self.root("/tokenize"), prompt) if self.may_be_llamacpp else None

@@ -1,0 +1,108 @@
+"""What the endpoints that take one string have in common: where their prompt template comes from."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+from react_agent.endpoints.base import PLAIN as PLAIN_REQUEST
+from react_agent.endpoints.http_call import Ask
+from react_agent.endpoints.http_decode import fields, string
+from react_agent.endpoints.http_endpoint import HttpEndpoint
+from react_agent.endpoints.http_llamacpp import wire_messages
+from react_agent.endpoints.http_retry import Deadline
+from react_agent.endpoints.roles import strict_roles
+from react_agent.endpoints.templates import AUTO, PLAIN, Template, recognised, template_named, usual_for
+from react_agent.registry_neutral import neutral
+from react_agent.types import Message
+
+_NOT_OFFERED = (401, 403, 404, 405, 501)  # a server that has no such route; anything else may be better in a moment
+_REFUSED = (400, 422, 500)                # what a chat template that wants other roles ends in
+
+
+class PromptEndpoint(HttpEndpoint):
+    """An HttpEndpoint that sends one string.
+
+    template: a name of templates.TEMPLATES, a Template, or "auto": the server applies its own where it has a route for that;
+    else the one that its chat template amounts to; else the one that models of this name are trained on; else plain text. Which
+    one was taken is a note of the completion. A template's own stop words end the text too, after those of stop.
+    """
+
+    apply_route = ""  # where the server makes a prompt of messages, and ...
+    apply_field = "prompt"  # ... the field of the answer that has it
+    source_route = ""  # where it tells its chat template, under "chat_template"
+
+    def __init__(
+        self, base_url: str, model: str = "", api_key: str | None = None, *, template: str | Template = AUTO, **settings: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(base_url, model, api_key, **settings)
+        self._own_words = self.stop
+        self._applies = bool(self.apply_route)
+        self.template: Template | None = None
+        if isinstance(template, Template):
+            self._use(template)
+        elif template != AUTO:
+            self._use(template_named(template))
+
+    @abstractmethod
+    def route_url(self, route: str) -> str:
+        """The URL of a route of this server."""
+
+    @property
+    def applies(self) -> bool:
+        """Whether the server may have a route that makes a prompt of messages."""
+        return self._applies
+
+    def prompt_for(self, ask: Ask) -> str:
+        """The messages as one string."""
+        if self.template is not None:
+            return self.template.render(ask.messages)
+        if self.applies and (prompt := self._applied(ask)) is not None:
+            return prompt
+        return self._found_template(ask.deadline).render(ask.messages)
+
+    def count_prompt(self, prompt: str) -> int | None:
+        """How many tokens the server makes of a prompt, None when it does not tell."""
+        return None
+
+    def count_tokens(self, messages: Sequence[Message]) -> int | None:
+        """The server's own count, asked for on this machine only."""
+        if not self.on_this_machine:
+            return None
+        return self.count_prompt(self.prompt_for(Ask(tuple(messages), 0, False, PLAIN_REQUEST)))
+
+    def describe(self) -> dict[str, Any]:
+        return {**super().describe(), "template": AUTO if self.template is None else self.template.name}
+
+    def _applied(self, ask: Ask) -> str | None:
+        """The prompt that the server itself makes; roles that its template refuses are made strict, from then on."""
+        for messages in (ask.messages, strict_roles(ask.messages)):
+            safe = [Message(message.role, neutral(message.content)) for message in messages]
+            status, data = self.asked(self.route_url(self.apply_route), {"messages": wire_messages(safe)}, ask.deadline)
+            prompt = string(fields(data).get(self.apply_field))
+            if status == 200 and prompt:
+                if messages is not ask.messages:
+                    self.ladder.learn(strict_roles=True)
+                return prompt
+            if status in _NOT_OFFERED:
+                self._applies = False
+            if status not in _REFUSED:
+                return None
+        return None
+
+    def _found_template(self, deadline: Deadline) -> Template:
+        """The template that the server or the model's name tells; for good unless the server only did not answer just now."""
+        status, data = self.asked(self.route_url(self.source_route), None, deadline) if self.source_route else (404, None)
+        name = self.model or next(iter(self.model_names()), "")
+        template, source = recognised(string(fields(data).get("chat_template"))), "the server's chat template looks like it"
+        if template is None:
+            template, source = usual_for(name), f"models named like {name!r} use it"
+        if template is None:
+            template, source = PLAIN, "neither the server nor the model's name tells another; name one with template="
+        if status == 200 or status in _NOT_OFFERED:
+            self._use(template)
+            self._unsaid.append(f"prompt template {template.name}: {source}")
+        return template
+
+    def _use(self, template: Template) -> None:
+        self.template = template
+        self.stop = tuple(dict.fromkeys((*self._own_words, *template.stop)))
