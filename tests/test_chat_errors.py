@@ -195,6 +195,7 @@ FATAL = [
     (200, "<!doctype html><title>Sign in</title>", "bad_response", "Sign in"),
     (200, "Hello, this is no API", "bad_response", "Hello"),
     (200, {"id": 1}, "bad_response", "no text where"),
+    (200, {"choices": []}, "bad_response", "no text where"),
     (200, [], "bad_response", "no JSON object"),
     (500, {"error": {"message": "'messages' is required"}}, "bad_request", "'messages' is required"),
 ]  # fmt: skip

@@ -47,7 +47,7 @@ class ChatEndpoint(HttpEndpoint):
         return body | self.extra_body
 
     def delta_of(self, data: Mapping[str, Any], whole: bool) -> Delta | None:
-        if not isinstance(data.get("choices"), list):
+        if not isinstance(data.get("choices"), list) or (whole and not data["choices"]):
             return None
         choice = next((fields(choice) for choice in data["choices"]), {})
         names = ("message", "delta") if whole else ("delta", "message")  # some chunks carry the message so far beside the piece
