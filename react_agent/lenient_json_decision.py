@@ -3,12 +3,13 @@
 import re
 from typing import Any
 
-from react_agent.lenient_json_keys import WEAK, role, squeezed, strong_role, visible
+from react_agent.lenient_json_keys import WEAK, Role, role, squeezed, strong_role, visible
 
 NONE_WORDS = frozenset({"", "none", "null", "nil", "n/a", "notool", "noaction", "notoolneeded", "无", "没有", "不需要", "无需工具"})
 _ANGLED = re.compile(r"\s*<[^<>]{1,80}>\s*")
 _ANGLED_WORDS = re.compile(
-    r"\s*<[^<>]*\b(?:your|the|tool|name|answer|reasoning|thoughts?|null|none|here|input|value|argument|text)\b[^<>]*>\s*", re.IGNORECASE
+    r"\s*<[^<>]{0,100}\b(?:your|the|tool|name|answer|reasoning|thoughts?|null|none|here|input|value|argument|text)\b[^<>]{0,100}>\s*",
+    re.IGNORECASE,
 )
 _DOTS = re.compile(r"\s*(?:\.{3,}|…+)\s*")
 _NAME_WORDS = re.compile(r"\s*(?:the )?(?:names? of (?:the|a) tool|tool[ _-]?names?|tool to (?:use|call)|工具名)", re.IGNORECASE)
@@ -36,12 +37,12 @@ def is_echo(value: dict[str, Any]) -> bool:
     """Is an object the template, the schema or a placeholder of the prompt rather than a decision?"""
     if "properties" in value and ("type" in value or "$schema" in value):
         return True
-    action, thought, answer = value.get("action"), value.get("thought"), value.get("final_answer")
+    parts = _parts(value)
+    action, thought, answer, inputs = parts.get("action"), parts.get("thought"), parts.get("answer"), parts.get("input")
     if isinstance(action, str) and (_ANGLED.fullmatch(action) or _DOTS.fullmatch(action) or _NAME_WORDS.match(action)):
         return True
     if isinstance(answer, str) and (_DOTS.fullmatch(answer) or _ANGLED_WORDS.fullmatch(answer)):
         return not isinstance(action, str) or squeezed(action) in NONE_WORDS
-    inputs = value.get("action_input")
     if isinstance(thought, str) and _ANGLED_WORDS.fullmatch(thought) and isinstance(inputs, dict):
         return any(isinstance(item, str) and _ANGLED.fullmatch(item) for item in inputs.values())
     return False
@@ -60,10 +61,15 @@ def is_whole(value: dict[str, Any]) -> bool:
 
     No for what a parser may still complete from the text that follows.
     """
-    parts = {part: item for key, item in value.items() if (part := strong_role(key))}
+    parts = _parts(value)
     name = parts.get("action")
     if is_echo(value) or not isinstance(name, str | None):
         return False
     if name is None or squeezed(name) in NONE_WORDS:
         return has_answer(parts.get("answer"))
     return "input" in parts
+
+
+def _parts(value: dict[str, Any]) -> dict[Role, Any]:
+    """What stands under keys that only a decision has."""
+    return {part: item for key, item in value.items() if (part := strong_role(key))}

@@ -34,7 +34,7 @@ def joined(text: str, at: int) -> str:
     try:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
     except UnicodeDecodeError:
-        raise Unreadable("bad_syntax", at, "half a surrogate pair (\\ud800 to \\udfff) is no character; write the character itself") from None
+        raise Unreadable("bad_syntax", at, "half a surrogate pair is no character; write the character itself") from None
 
 
 def _known(escape: str) -> bool:

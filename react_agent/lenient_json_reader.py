@@ -6,12 +6,10 @@ from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from react_agent.lenient_json_escapes import decode
 from react_agent.lenient_json_keys import role, strong_role
+from react_agent.lenient_json_members import read_key
 from react_agent.lenient_json_strings import Frame, Strings, Zone
-from react_agent.lenient_json_tokens import (
-    BLANK, CLOSERS, CUT_KEY, HALF_KEY, KEY_AHEAD, NOISE, NULL, ORDINARY, PLAIN_KEY, QUICK_KEY, QUICK_STRING, QUOTE_REPAIR, WIDE, Unreadable, text_ends,
-)  # fmt: skip
+from react_agent.lenient_json_tokens import BLANK, CLOSERS, NOISE, NULL, ORDINARY, QUICK_KEY, QUICK_STRING, WIDE, Unreadable, text_ends
 from react_agent.lenient_json_values import NUMBER_STARTS, read_number, read_word
 
 MAX_DEPTH = 100
@@ -19,7 +17,6 @@ Ending = Literal["closed", "ended", "open", "cut"]
 Guide = Callable[[object], Collection[str]]  # the name in "action", None while unknown -> the parameters that may follow
 
 _NO_REPAIRS: Mapping[str, int] = MappingProxyType({})
-_ESCAPED_KEY = re.compile(r'"((?:[^"\\]|\\.)*+)"[ \t\r\n]*+[:：]', re.DOTALL)
 _REOPENED = re.compile(r"""\s*+[,，]?\s*+["'“]([^"'“”\\\n]{1,40})["'”]\s*+[:：]""")
 
 
@@ -48,7 +45,7 @@ def reopened(text: str, end: int) -> bool:
 class Reader:
     """Reads one object; run() once. as_input: the object is a tool's input by itself, not a decision."""
 
-    __slots__ = ("_as_input", "_frames", "_guide", "_pos", "_repairs", "_start", "_strings", "_text", "_top", "root")
+    __slots__ = ("_as_input", "_frames", "_guide", "_named", "_pos", "_repairs", "_start", "_strings", "_text", "_top", "root")
 
     def __init__(self, text: str, start: int, guide: Guide, *, opener: bool, as_input: bool) -> None:
         self.root: dict[str, Any] = {}
@@ -60,6 +57,7 @@ class Reader:
         self._repairs: dict[str, int] = {}
         self._guide = guide
         self._as_input = as_input
+        self._named: tuple[object, Collection[str]] | None = None
         self._strings = Strings(text, self._frames, self._repairs, self._parameters, 1 if as_input else 2)
         if not opener:
             self._repairs["missing_opener"] = start
@@ -140,7 +138,8 @@ class Reader:
         else:
             if container and not frame.commas:
                 self._repairs.setdefault("missing_comma", pos)
-            self._key(frame)
+            frame.key, self._pos = read_key(self._text, pos, self._repairs)
+            frame.key_at = pos
 
     def _item(self, frame: Frame, container: list[Any], char: str) -> None:
         pos = self._pos
@@ -172,6 +171,8 @@ class Reader:
             self._pos = pos + 1
             self._pop()
         elif len(frames) > 1 and (char == "}") == isinstance(frames[-2].container, dict):
+            if isinstance(frame.container, list) and len(frame.container) == 1 and isinstance(frame.container[0], list):
+                raise Unreadable("bad_syntax", pos, "one bracket is missing or one is too many: [[ needs ]] at its end")
             self._repairs.setdefault("mismatched_closer", pos)
             self._pop()  # its own closer is missing, but its parent's fixes where it ended
             self._close(frames[-1], char)
@@ -200,8 +201,6 @@ class Reader:
             done.commas = 0
             frames.append(done)
 
-    # Keys.
-
     def _quick_members(self, frame: Frame, container: dict[str, Any]) -> None:
         """Read plain keys, each with the one comma that belongs before it, and their plain strings, as long as they come."""
         text, pos = self._text, self._pos
@@ -217,46 +216,6 @@ class Reader:
             self._store(text[pos + 1 : string.end() - 1])
             pos = string.end()
         self._pos = pos
-
-    def _key(self, frame: Frame) -> None:
-        text, pos = self._text, self._pos
-        if match := PLAIN_KEY.match(text, pos):
-            frame.key = match[1]
-        elif match := KEY_AHEAD.match(text, pos):
-            frame.key = match["plain"] or match["quoted"] or match["bare"]
-            self._note_key(match, pos)
-        elif (match := HALF_KEY.match(text, pos)) and role(match[1]):
-            frame.key = match[1]
-            self._repairs.setdefault("half_quoted_key", pos)
-        elif match := _ESCAPED_KEY.match(text, pos):
-            frame.key = decode(match[1], pos + 1, self._repairs, strict=True) if "\\" in match[1] else match[1]
-        elif CUT_KEY.match(text, pos):
-            frame.key, self._pos = "", len(text)  # run() sees a key without its value
-            return
-        else:
-            raise self._bad_key(pos)
-        frame.key_at, self._pos = pos, match.end()
-
-    def _note_key(self, match: re.Match[str], pos: int) -> None:
-        first = self._text[pos]
-        if match["bare"]:
-            self._repairs.setdefault("half_quoted_key" if match["shared"] else "unquoted_key", pos)
-        elif first == "\\":
-            self._repairs.setdefault("over_escaped", pos)
-        elif first in QUOTE_REPAIR:
-            self._repairs.setdefault(QUOTE_REPAIR[first], pos)
-        if self._text[match.end() - 1] in WIDE:
-            self._repairs.setdefault("full_width", match.end() - 1)
-
-    def _bad_key(self, pos: int) -> Unreadable:
-        char = self._text[pos]
-        if self._text.startswith(("...", "…", "<"), pos):
-            return Unreadable("template_echo", pos, "a placeholder stands where a key belongs; fill in the values themselves")
-        if char.isdigit() or char == "-":
-            return Unreadable("bad_number", pos, "a number stands where a key belongs; write numbers without thousands separators")
-        if char in CLOSERS:
-            return Unreadable("bad_syntax", pos, 'a key or its colon is missing here; write "key": value')
-        return Unreadable("bad_syntax", pos, f"{char!r} stands where a key belongs")
 
     # Values.
 
@@ -322,6 +281,8 @@ class Reader:
         self._repairs.setdefault("duplicate_key", offset)
 
     def _parameters(self) -> Collection[str]:
-        if self._as_input:
-            return self._guide(None)
-        return self._guide(next((value for key, value in self.root.items() if role(key) == "action"), None))
+        """The names of the chosen tool's parameters; of all tools while the name has not been read."""
+        name = None if self._as_input else next((value for key, value in self.root.items() if role(key) == "action"), None)
+        if self._named is None or self._named[0] is not name:
+            self._named = name, self._guide(name)
+        return self._named[1]

@@ -22,6 +22,7 @@ _NEXT = {
 }
 _OVER_ESCAPED_END = re.compile(r'(?<!\\)(?:\\{4})*+\\"')  # \" that is not an escaped quote of the string itself
 _CONTROL = re.compile(r"[\x00-\x1f]")
+_MOST_TRIPLES = 1000
 _AFTER_ROOT = re.compile(rf"[ \t\r{INVISIBLE}]*+(?:\Z|\n|```|<|[,\]}})])")
 
 
@@ -89,12 +90,17 @@ class Strings:
             return 0
         if self._text.find("„", at, end) >= 0 and not re.search("[“”]", self._text[at:end]):
             self._open_pair = True  # its partner is often typed as a straight quote
-        if verdict == "end" and not self._open_pair:
+        if verdict == "end" and not self._open_pair and not self._begins_next(at, end):
             return end + 1
         if self._zone == "input" and verdict != "inner":
             self._inner = max(self._inner, end)
             raise self._refusal()
         return self._note_inner(end)
+
+    def _begins_next(self, at: int, end: int) -> bool:
+        """Does a comma in front show that a quote begins the next string, and that this one was never closed?"""
+        part = self._text[at:end].strip()
+        return part in (",", ":") or (part.endswith(",") and self._text[end + 1 : end + 2] in CLOSERS)
 
     def _note_inner(self, end: int) -> int:
         """Take the quote at end as text; not 0 only when it is the string's own after all, typed twice."""
@@ -104,13 +110,18 @@ class Strings:
             raise self._refusal()
         if self._open_pair:
             self._open_pair = False
-        elif not (text[end - 1].isdigit() and not text[end + 1 : end + 2].isalnum()):  # as in 32" it means inches
+        elif not self._means_inches(end):
             if first and self._zone == "answer" and text[end + 1 : end + 2] == text[end] and self._verdict(end + 2) == "end":
                 self._inner = -1
                 self._repairs.setdefault("doubled_quote", end)
                 return end + 2
             self._open_pair = True
         return 0
+
+    def _means_inches(self, end: int) -> bool:
+        """Is it a quote as in 32" wide, which has no partner?"""
+        after = self._text[end + 1 : end + 2]
+        return self._text[end - 1].isdigit() and not after.isalnum() and after != self._text[end]
 
     def _is_turned_right(self, end: int) -> bool:
         """Does a quote that should open a pair look like one that opens, or one that should close it like one that closes?
@@ -213,7 +224,10 @@ class Strings:
     def _triple(self, pos: int, quotes: str) -> tuple[str, int] | None:
         """Three quotes, as in Python: all of the text between them."""
         at = pos + 3
-        while (end := self._text.find(quotes, at)) >= 0:
+        for _ in range(_MOST_TRIPLES):
+            end = self._text.find(quotes, at)
+            if end < 0:
+                break
             if self._verdict(end + 3) == "end":
                 self._repairs.setdefault("triple_quotes", pos)
                 return self._finish(pos + 3, end), end + 3

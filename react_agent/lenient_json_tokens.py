@@ -23,9 +23,12 @@ _CLOSE = "".join(dict.fromkeys("".join(CLOSERS.values())))
 # After blanks, one of these needs no look for comments and invisible characters.
 ORDINARY = frozenset("\"'{}[],:-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 BLANK = re.compile(r"[ \t\r\n]*+")
-NOISE = re.compile(rf"(?:[{_BLANK}]++|//[^\n]*+|#[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/|\\[nrt])*+")
+# A line comment has its quotes in pairs: behind a string that ended too early, // may be its text.
+NOISE = re.compile(rf"""(?:[{_BLANK}]++|(?://|\#)(?:[^\n"]|"[^\n"]*+")*+(?=\n|\Z)|/\*(?:[^*]|\*(?!/))*+\*/|\\[nrt])*+""")
 # The same for a look-ahead; its limits keep a long comment from being read again for every quote before it.
-_PEEK = re.compile(rf"(?:[{_BLANK}]++|//[^\n]{{0,100}}+|#[^\n]{{0,100}}+|/\*(?:[^*]|\*(?!/)){{0,100}}+\*/)*+")
+_PEEK = re.compile(
+    rf"""(?:[{_BLANK}]++|(?://|\#)(?:[^\n"]|"[^\n"]{{0,40}}+"){{0,80}}+(?=\n|\Z)|/\*(?:[^*]|\*(?!/)){{0,80}}+\*/)*+"""
+)
 
 # A key and its colon, in any quotes or in none: what may follow a comma in an object. shared: bare, but with a closing quote.
 KEY_AHEAD = re.compile(

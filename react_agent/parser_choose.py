@@ -24,6 +24,7 @@ _TURN = r"<\|(?:im_start|start|start_header_id)\|>|<start_of_turn>|<(?:observati
 _NEXT_SPEAKER = re.compile(rf"(?:\A|(?<=\n)){SPEAKER}|{_TURN}", re.IGNORECASE)
 _KEY = re.compile(r'"(?:thought|action|action_input|final_answer)"\s*:')
 _NOT_WORDS = re.compile(r"```\w*|~~~\w*|<[^<>\n]{0,80}>|\[/?[A-Z]+\]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _WORD = re.compile(r"\w")
 _COLON = re.compile("[:：]")
 _REST_OF_NOTHING = " \t\r\n`~}])"
@@ -176,14 +177,19 @@ class Choice:
         """What the labels of a text without a deciding object say."""
         repairs: dict[str, int] = {}
         found = read_text(self._reply(), self._begin, self._finder.end, self._tools, self._guide, stopped=self._stopped, repairs=repairs)
-        return Chosen(found, repairs) if found and found.decides else None
+        if not found or not found.decides:
+            return None
+        if half := None if self._text.isascii() else _SURROGATE.search(self._text, self._begin, self._finder.end):
+            raise Unreadable("bad_syntax", half.start(), "half a surrogate pair is no character; write the character itself")
+        return Chosen(found, repairs)
 
     def _reply(self) -> str:
         """The text with its reasoning blanked, so that offsets stay."""
-        text = self._text
+        text, parts, at = self._text, [], 0
         for start, end in self._finder.reasoning:
-            text = text[:start] + " " * (end - start) + text[end:]
-        return text
+            parts += [text[at:start], " " * (end - max(at, start))]
+            at = max(at, end)
+        return "".join([*parts, text[at:]])
 
     def _refuse_labels_before(self, chosen: Shape, start: int) -> None:
         """A conflict if lines such as "Action: fetch" in front of the object name another tool or another input."""
@@ -222,7 +228,7 @@ class Choice:
         if visible(_NOT_WORDS.sub("", self._reply()[self._begin : finder.end])).strip():
             if finder.data >= 0:
                 return Unreadable("not_a_decision", finder.data, "the object has no action and no final_answer")
-            return Unreadable("no_object", self._begin, "the reply holds no JSON object with thought, action, action_input and final_answer")
+            return Unreadable("no_object", self._begin, "the reply holds no JSON object")
         if finder.reasoning:
             return Unreadable("only_thinking", finder.end, "the reply holds only reasoning")
         return Unreadable("empty", 0, "the reply is empty")

@@ -11,10 +11,10 @@ from react_agent.lenient_json_keys import CANONICAL, WEAK, Role, squeezed, stron
 from react_agent.parser_names import find_tool
 from react_agent.registry import ToolRegistry
 
-_WRAPPER_WORDS = frozenset(
-    "response output result json decision reply tool call calls function action step next message content data object assistant agent"
-    " root final my the".split()
-)
+_WRAPPER_WORDS = frozenset({
+    "response", "output", "result", "json", "decision", "reply", "tool", "call", "calls", "function", "action", "step", "next",
+    "message", "content", "data", "object", "assistant", "agent", "root", "final", "my", "the",
+})  # fmt: skip
 _WORDS = re.compile(r"[A-Z]?[a-z]+")
 _DEEPEST = 4  # how many objects around a call are taken off
 

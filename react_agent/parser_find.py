@@ -13,11 +13,13 @@ from react_agent.lenient_json_decision import may_decide
 from react_agent.lenient_json_keys import strong_role
 from react_agent.segments import CHANNEL_END, MARK, reasoning_end
 
-_MAX_REPAIRED = 300  # objects read with repairs; a real reply has one or two
+# Characters that may be read in vain, besides four times the text: what bounds the work for a text of broken objects.
+_PATIENCE_AT_LEAST = 20_000
+_ATTEMPT = 500  # what an object costs besides its characters
 _OPENERLESS = re.compile(r'^[ \t]*+(?=["“](?:thought|action|action_input|final_answer)["”]\s*+[:：])', re.MULTILINE)
-_BRACES = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}]', re.DOTALL)
+_BRACES = re.compile(r'"(?:[^"\\]|\\.)*+\\?(?:"|\Z)|[{}]', re.DOTALL)
 _INPUT_LABEL = re.compile(
-    r"(?:^|\n)[\W_]*+(?:(?:action|tool)[ _]?input|input|arguments?|行动输入|动作输入|工具输入|输入|参数)[*_ \t]*+[:：][*_\s]*+(?:```\w*\s*+)?\Z",
+    r"(?:^|\n)[\W_]*+(?:(?:(?:action|tool)[ _]?)?input|arguments?|(?:行动|动作|工具)?输入|参数)[*_ \t]*+[:：][*_\s]*+(?:```\w*\s*+)?\Z",
     re.IGNORECASE,
 )
 _TO_FUNCTION = re.compile(r"\bto=(?:functions\.)?(\w+)")
@@ -48,7 +50,7 @@ class Finder:
     """
 
     __slots__ = (
-        "_guide", "_pos", "_ready", "_recipient", "_repaired", "_spoken", "_text", "_tried", "begin", "data", "end", "reasoning",
+        "_guide", "_patience", "_pos", "_ready", "_recipient", "_spoken", "_text", "_tried", "begin", "data", "end", "reasoning",
     )  # fmt: skip
 
     def __init__(self, text: str, guide: Guide, strictly: tuple[int, Reading | None]) -> None:
@@ -62,7 +64,7 @@ class Finder:
         self._guide = guide
         self._pos = 0
         self._spoken = False  # there was more than tags and blanks
-        self._repaired = 0
+        self._patience = _PATIENCE_AT_LEAST + 4 * len(text)
         self._recipient = ""
 
     def __iter__(self) -> Iterator[Found]:
@@ -95,18 +97,23 @@ class Finder:
         elif kind == "close":  # the opening tag was in the prompt: all before it was reasoning
             self.reasoning.append((self.begin, self._pos))
             self._reply_begins()
-        elif kind == "channel" and match["name"].casefold() == "analysis":
-            closer = CHANNEL_END.search(text, match.end())
-            self._reasoning(match.start(), closer.start() if closer else -1)
         elif kind == "channel":
-            if match["name"].casefold() == "final":
-                self._reply_begins()
-            to = _TO_FUNCTION.search(match["header"])
-            self._recipient = to[1] if to else ""
-        elif kind == "end" and self._spoken and not CHANNEL_END.match(text, match.end()):
+            self._channel(match, match["name"].casefold())
+        elif kind == "turn":
+            if match["role"].casefold() not in ("", "assistant", "model"):
+                self.end = match.start()
+        elif self._spoken and not CHANNEL_END.match(text, match.end()):
             self.end = match.start()
-        elif kind == "turn" and match["role"].casefold() not in ("", "assistant", "model"):
-            self.end = match.start()
+
+    def _channel(self, match: re.Match[str], name: str) -> None:
+        if name == "analysis":
+            closer = CHANNEL_END.search(self._text, match.end())
+            self._reasoning(match.start(), closer.start() if closer else -1)
+            return
+        if name == "final":
+            self._reply_begins()
+        to = _TO_FUNCTION.search(match["header"])
+        self._recipient = to[1] if to else ""
 
     def _reasoning(self, start: int, end: int) -> None:
         self.reasoning.append((start, end if end >= 0 else len(self._text)))
@@ -154,16 +161,18 @@ class Finder:
             reading = self._ready if start == self._tried else strict_object(text, start)
             if reading and (reading.end == len(text) or not reopened(text, reading.end)):
                 return reading
-        self._repaired += 1
-        if self._repaired > _MAX_REPAIRED:
-            raise Unreadable("bad_syntax", start, "there are too many broken objects; send one JSON object and nothing else")
-        return read_object(text, start, self._guide, opener=opener)
+        self._patience -= _ATTEMPT
+        try:
+            return read_object(text, start, self._guide, opener=opener)
+        except Unreadable as fault:
+            self._patience -= len(text) - start if fault.cut or fault.reason == "unescaped_quote" else fault.offset - start
+            raise
 
     def _fault(self, start: int, fault: Unreadable) -> Found | None:
         """A damaged decision ends the search. Damaged data and templates are passed over if their braces tell where they end."""
         decision = any(strong_role(key) for key in fault.keys)
         end = -1 if decision and fault.reason != "template_echo" else self._braces_end(start)
-        if end < 0 or self._repaired > _MAX_REPAIRED:
+        if end < 0 or self._patience < 0:
             self._pos = self.end = len(self._text)
             return Found(start, self._pos, fault=fault)
         self._pos = end

@@ -2,14 +2,15 @@
 
 import json
 import re
-from typing import Any, NoReturn
+from collections.abc import Collection
+from typing import Any
 
 from react_agent.lenient_json import Unreadable, read_object, strict_text
-from react_agent.lenient_json_keys import CANONICAL, visible
+from react_agent.lenient_json_keys import CANONICAL, Role, visible
 from react_agent.parser_names import is_none
 from react_agent.registry import Tool
 
-_FENCED = re.compile(r"\s*(?:```|~~~)\w*\s*(.*?)\s*(?:```|~~~)\s*", re.DOTALL)
+_FENCE = re.compile(r"(?:```|~~~)\w*")
 _SHOWN = 40
 
 
@@ -30,16 +31,17 @@ def arguments(tool: Tool, value: object, given: bool, offset: int, repairs: dict
         repairs.setdefault("no_input", offset)
         return {}
     if not given or value is None:
-        _refuse(tool, offset, f"{tool.name} needs its arguments in action_input")
+        raise _bad_input(tool, offset, f"{tool.name} needs its arguments in action_input")
     if isinstance(value, list):
-        _refuse(tool, offset, "action_input is a list; name each argument")
-    _refuse(tool, offset, f"action_input is {json.dumps(value)}, not an object")
+        raise _bad_input(tool, offset, "action_input is a list; name each argument")
+    raise _bad_input(tool, offset, f"action_input is {json.dumps(value)}, not an object")
 
 
 def _from_text(tool: Tool, text: str, offset: int, repairs: dict[str, int]) -> object:
     names = tool.parameter_names
-    fenced = _FENCED.fullmatch(text)
-    inner = (fenced[1] if fenced else text).strip()
+    inner = text.strip()
+    if (fence := _FENCE.match(inner)) and inner.endswith(("```", "~~~")):
+        inner = inner[fence.end() : -3].strip()
     if inner.startswith(("{", "[{")):
         repairs.setdefault("json_text", offset)
         return _object_in(tool, inner, offset)
@@ -48,7 +50,7 @@ def _from_text(tool: Tool, text: str, offset: int, repairs: dict[str, int]) -> o
         return {names[0]: text}
     if not names and is_none(text):
         return None
-    _refuse(tool, offset, f"action_input is the text {text[:_SHOWN]!r}")
+    raise _bad_input(tool, offset, f"action_input is the text {text[:_SHOWN]!r}")
 
 
 def _object_in(tool: Tool, text: str, offset: int) -> dict[str, Any]:
@@ -60,7 +62,7 @@ def _object_in(tool: Tool, text: str, offset: int) -> dict[str, Any]:
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     if not isinstance(value, dict):
-        _refuse(tool, offset, "action_input is text that looks like JSON but is not whole")
+        raise _bad_input(tool, offset, "action_input is text that looks like JSON but is not whole")
     return value
 
 
@@ -82,17 +84,24 @@ def _clean(tool: Tool, value: dict[str, Any], offset: int, repairs: dict[str, in
     for key in odd:
         if visible(key) in names and visible(key) not in value:
             repairs.setdefault("invisible", offset)
-            value = {visible(key) if each == key else each: item for each, item in value.items()}
+            value = {(visible(each) if each == key else each): item for each, item in value.items()}
     return value
 
 
-def refuse_swallowed(tool: Tool, values: dict[str, Any], missing: frozenset[str], offset: int) -> None:
-    """Unreadable if a key of the decision stands inside the input and nowhere else: the input was not closed before it."""
-    for key in values:
-        if CANONICAL.get(key) in missing and key not in tool.parameter_names:
+def refuse_misplaced(tool: Tool, inputs: dict[str, Any], value: dict[str, Any], has: Collection[Role], offset: int) -> None:
+    """Unreadable if the input of value was closed too late or too early.
+
+    Too late: one of the decision's keys stands in it and not beside it. Too early: one of the tool's parameters stands beside it
+    and not in it. has: the parts of a decision that value holds.
+    """
+    for key in inputs:
+        if key in CANONICAL and CANONICAL[key] not in has and key not in tool.parameter_names:
             raise Unreadable("bad_input", offset, f'"{key}" stands inside action_input; close action_input before it')
+    for key in value:
+        if key in tool.parameter_names and key not in CANONICAL and key not in inputs:
+            raise Unreadable("bad_input", offset, f'"{key}" stands beside action_input; write it inside')
 
 
-def _refuse(tool: Tool, offset: int, what: str) -> NoReturn:
-    shape = json.dumps({name: "..." for name in tool.parameter_names}, ensure_ascii=False)
-    raise Unreadable("bad_input", offset, f'{what}; write "action_input": {shape}')
+def _bad_input(tool: Tool, offset: int, what: str) -> Unreadable:
+    shape = json.dumps(dict.fromkeys(tool.parameter_names, "..."), ensure_ascii=False)
+    return Unreadable("bad_input", offset, f'{what}; write "action_input": {shape}')

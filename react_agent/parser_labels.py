@@ -9,8 +9,8 @@ from react_agent.lenient_json import Guide, Reading, Unreadable, read_object
 Kind = Literal["thought", "action", "input", "answer", "speaker"]
 
 _NAMES: dict[Kind, str] = {
-    "input": "action[ _]?inputs?|tool[ _]?inputs?|action[ _]arguments?|inputs?|arguments?|args|行动输入|动作输入|操作输入|工具输入|输入|参数",
-    "action": "action|tool(?:[ _]name)?|行动|动作|操作|工具|调用工具|使用工具",
+    "input": "(?:action|tool)[ _]?inputs?|(?:action[ _])?arguments?|inputs?|args|(?:行动|动作|操作|工具)?输入|参数",
+    "action": "action|tool(?:[ _]name)?|行动|动作|操作|(?:调用|使用)?工具",
     "thought": "thoughts?|reasoning|思考|想法",
     "answer": "final[ _]?answer|最终答案|最终回答",
     "speaker": "observations?|(?:tool|function)[ _](?:result|output|response)s?|question|users?|humans?|assistant|system"
@@ -18,17 +18,22 @@ _NAMES: dict[Kind, str] = {
 }
 _KINDS = "|".join(f"(?P<{kind}>{names})" for kind, names in _NAMES.items())
 _LABEL = re.compile(
-    rf"^(?P<indent>[ \t]*+)(?:[-+>#]++[ \t]*+)?[*_`]*+(?:{_KINDS})[ \t]*+\d{{0,2}}[*_`]*+[ \t]*+[:：][*_`]*+[ \t]*+", re.IGNORECASE | re.MULTILINE
+    rf"^(?P<indent>[ \t]*+)(?:[-+>#]++[ \t]*+)?[*_`]*+(?:{_KINDS})[ \t]*+\d{{0,2}}[*_`]*+[ \t]*+[:：][*_`]*+[ \t]*+",
+    re.IGNORECASE | re.MULTILINE,
 )
-_COMMON = ("observation", "thought", "action input", "action_input", "final answer", "final_answer", "question", "观察", "思考", "行动", "最终答案")
+_COMMON = ("observation", "thought", "action input", "action_input", "final answer", "final_answer", "question",
+           "观察", "思考", "行动", "最终答案")  # fmt: skip
 _FENCE = re.compile(r"^[ \t]*+(?:```|~~~)\w*+[ \t]*+(?:\n|\Z)", re.MULTILINE)
 _BEFORE_OBJECT = re.compile(r"\s*+(?:(?:```|~~~)\w*+\s*+)?(?=\{)")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Label:
-    """One label and what belongs to it. start: the label's offset; begin: its text's. underscored: written as a key, as in YAML.
-    reading, fault: of an input that is JSON."""
+    """One label and what belongs to it.
+
+    start: the label's offset; begin: its text's. underscored: written as a key, as in YAML. reading, fault: of an input that is
+    JSON. given: the input that follows an action at once.
+    """
 
     kind: Kind
     start: int
@@ -37,6 +42,7 @@ class Label:
     underscored: bool = False
     reading: Reading | None = None
     fault: Unreadable | None = None
+    given: "Label | None" = None
 
     @property
     def line(self) -> str:
@@ -84,6 +90,8 @@ def find_labels(text: str, begin: int, end: int, guide: Guide) -> list[Label]:
             continue
         indent = match["indent"]
         labels.append(Label(kind, match.start(), pos, underscored="_" in match[0]))
+        if kind == "input" and len(labels) > 1 and labels[-2].kind == "action":
+            labels[-2].given = labels[-1]
         last = pos
         if kind == "input" and (before := _BEFORE_OBJECT.match(text, pos)):
             pos = _read_input(labels, text, before.end(), guide)

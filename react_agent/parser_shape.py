@@ -7,12 +7,13 @@ from react_agent.lenient_json import Ending, Unreadable
 from react_agent.lenient_json_decision import has_answer
 from react_agent.lenient_json_keys import CANONICAL, role, squeezed
 from react_agent.parser_fields import Called, Fields, called, collect, same, unwrapped
-from react_agent.parser_input import arguments, refuse_swallowed
+from react_agent.parser_input import arguments, refuse_misplaced
 from react_agent.parser_names import bare, find_tool, is_finish, is_none, unknown_tool
 from react_agent.registry import Tool, ToolRegistry
 
-_ALL = frozenset(CANONICAL.values())
-_ANSWER_KEYS = frozenset("answer finalanswer result output response text content message value 答案 最终答案".split())
+_ANSWER_KEYS = frozenset(
+    {"answer", "finalanswer", "result", "output", "response", "text", "content", "message", "value", "答案", "最终答案"}
+)
 
 
 class Shape(NamedTuple):
@@ -60,7 +61,9 @@ def shape(value: dict[str, Any], ending: Ending, tools: ToolRegistry, offset: in
             repairs.setdefault("tool_name", offset)
         if ending in ("open", "cut") and isinstance(call.input, str) and role(next(reversed(value))) == "input":
             raise _unfinished(offset)  # the text may go on after what looks like its last quote
-        return _call(tool, call, fields, ending, offset, repairs)
+        found = _call(tool, call, fields, ending, offset, repairs)
+        refuse_misplaced(tool, found.arguments or {}, value, fields.has, offset)
+        return found
     if call.name and is_finish(call.name):
         return _answered(fields, _finished(call, fields, offset, repairs), ending, offset)
     if call.name and not is_none(call.name):
@@ -81,7 +84,6 @@ def _call(tool: Tool, call: Called, fields: Fields, ending: Ending, offset: int,
     if not call.given and ending != "closed":
         raise _unfinished(offset)
     inputs = arguments(tool, call.input, call.given, offset, repairs)
-    refuse_swallowed(tool, inputs, _ALL - fields.has, offset)
     premature = answer_text(fields.answer) is not None
     return Shape(_text(fields.thought), tool, inputs, premature=premature, weak=fields.weak)
 
@@ -103,7 +105,8 @@ def _finished(call: Called, fields: Fields, offset: int, repairs: dict[str, int]
     if inside is not None and beside is not None and inside != beside:
         raise Unreadable("conflict", offset, "action_input and final_answer hold different answers; give one in final_answer")
     if inside is not None and isinstance(value, dict):
-        raise Unreadable("no_answer", offset, f'{bare(str(call.name))[:40]} is no tool; write "action": "none" and the answer in final_answer')
+        word = bare(str(call.name))[:40]
+        raise Unreadable("no_answer", offset, f'{word} is no tool; write "action": "none" and the answer in final_answer')
     repairs.setdefault("finish_word", offset)
     return inside if beside is None else beside
 

@@ -46,25 +46,15 @@ class _Reply:
         if answers and answers[0].start < action.start:
             raise Unreadable("conflict", action.start, "a final answer and an action stand in one reply; send one of them")
         for other in actions:
-            if other.line != action.line or self._input_text(other) != self._input_text(action):
+            if other.line != action.line or _input_text(other) != _input_text(action):
                 raise Unreadable("conflict", other.start, "two different actions stand in one reply; send one of them")
         tool = find_tool(action.line, self.tools)
         if not tool:
             return self._finished(action, answers)
-        inputs = self._arguments(tool, self._input(action), action)
+        inputs = self._arguments(tool, action.given, action)
         premature = any(self._answer(answer) is not None for answer in answers)
         self.repairs.setdefault("label_text", action.start)
         return Shape(self._thought(), tool, inputs, premature=premature)
-
-    def _input(self, action: Label) -> Label | None:
-        """The label right after an action, if it is its input."""
-        at = self.labels.index(action) + 1
-        following = self.labels[at] if at < len(self.labels) else None
-        return following if following and following.kind == "input" else None
-
-    def _input_text(self, action: Label) -> str:
-        given = self._input(action)
-        return given.block.strip() if given else ""
 
     def _thought(self) -> str:
         return next((label.block.strip() for label in self.labels if label.kind == "thought"), "")
@@ -82,7 +72,7 @@ class _Reply:
 
     def _finished(self, action: Label, answers: list[Label]) -> Shape:
         """An action that is no tool: "Finish" has the answer as its input."""
-        given = self._input(action)
+        given = action.given
         if not is_finish(action.line) or not (given or answers):
             raise unknown_tool(action.line, self.tools, action.begin)
         return self._answered([given, *answers] if given else answers)
@@ -121,5 +111,9 @@ class _Reply:
         named = any(re.match(rf"{re.escape(name)}\s*[:=：]", text) for name in tool.parameter_names)
         cut = "\n" in text and begins_label(text.rpartition("\n")[2])
         if cut or "\n\n" in text or is_none(text) or named or text.startswith(("[", "<", "{")):
-            raise Unreadable("bad_input", offset, "it is not plain which argument this is or where it ends; send action_input as a JSON object")
+            raise Unreadable("bad_input", offset, "it is not plain which argument this is or where it ends; send it as a JSON object")
         return arguments(tool, text, True, offset, self.repairs)
+
+
+def _input_text(action: Label) -> str:
+    return action.given.block.strip() if action.given else ""

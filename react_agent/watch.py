@@ -103,7 +103,7 @@ class DecisionWatcher:
         elif closing:
             self._pending, self._reasoned, self._step = text[closing.end() :], True, self._prelude
         else:
-            self._pending = text[-_LONGEST_TAG:]
+            self._pending = text[-_LONGEST_TAG:] if self._reasoned else _begun_tag(text, 0)
             return False
         return self._step is not None
 
