@@ -45,8 +45,8 @@ CREATE UNIQUE INDEX card_index ON Customers(card_number);
 CREATE INDEX card_start ON Customers(substr(card_number, 1, 4));
 INSERT INTO Customers(id, name, city, card_number, pin) VALUES(1, 'Ana', 'Lisbon', '4000-1111', '7711');
 INSERT INTO Customers(id, name, city, card_number, pin) VALUES(2, 'Bo', 'Oslo', '4000-2222', '7722');
-CREATE TABLE secrets(id INTEGER PRIMARY KEY, token TEXT, owner INTEGER REFERENCES Customers(id));
-INSERT INTO secrets VALUES(1, '4000-token', 1);
+CREATE TABLE secrets(id INTEGER PRIMARY KEY, passphrase TEXT, owner INTEGER REFERENCES Customers(id));
+INSERT INTO secrets VALUES(1, '4000-phrase', 1);
 CREATE TABLE orders(id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers(id), secret_id INTEGER REFERENCES secrets,
     amount REAL);
 INSERT INTO orders VALUES(1, 1, 1, 9.5);
@@ -57,17 +57,17 @@ CREATE VIEW how_many AS SELECT count(*) AS n FROM secrets;
 CREATE VIEW names AS SELECT id, name FROM customers;
 CREATE VIRTUAL TABLE customers_fts USING fts5(name, card_number, content='Customers', content_rowid='id');
 INSERT INTO customers_fts(customers_fts) VALUES('rebuild');
-CREATE VIRTUAL TABLE secrets_fts USING fts4(content="secrets", token);
+CREATE VIRTUAL TABLE secrets_fts USING fts4(content="secrets", passphrase);
 CREATE VIRTUAL TABLE letters USING fts5(body);
 INSERT INTO letters VALUES('hello there');
 CREATE TABLE secrets_data(x);
 CREATE TRIGGER secrets AFTER INSERT ON orders BEGIN SELECT 1; END;
 CREATE TABLE "we.ird"(a, b);
 INSERT INTO "we.ird" VALUES('4000-weird', 'b');
-CREATE TABLE locker(code INTEGER PRIMARY KEY, label TEXT);
+CREATE TABLE locker(latch INTEGER PRIMARY KEY, label TEXT);
 INSERT INTO locker VALUES(40001234, 'left');
 """
-HIDE = ["customers.CARD_number", "customers.pin", "secrets", "we.ird.a", "locker.code"]
+HIDE = ["customers.CARD_number", "customers.pin", "secrets", "we.ird.a", "locker.latch"]
 
 FIRST = ["Aino", "Björn", "Chloé", "Dario", "Elif", "Søren", "Łucja", "Мира", "李", "Zoë", "O'Neil", "Tomáš"]
 LAST = ["Ångström", "Berg", "Çelik", "Đorđević", "Костова", "Müller", "Nguyễn", "Øst", "Silva", '"Quote"', "明", "🙂"]

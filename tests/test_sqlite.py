@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import random
 import re
 import sqlite3
 from pathlib import Path
@@ -12,6 +13,7 @@ from hostile_shop import HIDE, INJECTION, build_shop, build_vault
 from react_agent.errors import ConfigError, ToolError
 from react_agent.registry import ToolRegistry
 from react_agent.tools.sqlite import SqliteDatabase, sqlite_tools
+from react_agent.tools.sqlite_text import tokens
 
 DATA = Path(__file__).parent / "data"
 PATIENT_S, HASTY_S = 20.0, 0.08
@@ -21,7 +23,7 @@ ERROR_TYPES = {
 }  # fmt: skip
 FULL_TEXT = ["products_fts", "notes_fts"]
 VAULT_SECRETS = ["4000", "5309", "7711", "7722"]
-VAULT_NAMES = ["card_number", "last4", "pin", "token", "secrets", "secrets_fts", "customers_fts", "cards", "visa", "how_many", "code"]
+VAULT_NAMES = ["card_number", "last4", "pin", "passphrase", "secrets", "secrets_fts", "customers_fts", "cards", "visa", "how_many", "latch"]
 
 
 def cases():
@@ -221,3 +223,28 @@ def test_a_name_to_hide_that_is_not_there_closes_the_database(folder):
             with pytest.raises(ToolError) as caught:
                 ask()
             assert caught.value.type == "unavailable" and "card" not in said(caught.value)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_statements_put_together_at_random(seed, databases, folder):
+    """Pieces of all the statements in any order: nothing but rows and ToolErrors, no secret, nothing written, no dead process."""
+    chance = random.Random(seed)
+    pieces = [word.text for case in cases() if not case.get("parts") for word in tokens(case["sql"])]
+    whole = [case["sql"] for case in cases() if not case.get("parts")]
+    before = snapshot(folder)
+    for _ in range(3_000):
+        words = [word.text for word in tokens(chance.choice(whole))]
+        for _ in range(chance.randint(1, 4)):
+            at = chance.randint(0, len(words))
+            words[at : at + chance.randint(0, 2)] = chance.choices(pieces, k=chance.randint(0, 3))
+        sql = " ".join(words)
+        for database in (databases["shop", False], databases["vault", True]):
+            try:
+                shown = json.dumps(database.query(sql), allow_nan=False)
+            except ToolError as error:
+                assert error.type in ERROR_TYPES - {"unavailable"}, sql
+                shown = said(error)
+            if database is databases["vault", True] and not any(secret in sql for secret in VAULT_SECRETS):
+                check_secrets(shown, sql)
+    assert snapshot(folder) == before
