@@ -54,6 +54,7 @@ def secrets_of(url: str, api_key: str | None, key_header: str | None, headers: M
         pair = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
         sent.setdefault("Authorization", "Basic " + base64.b64encode(pair.encode()).decode())
     values = {unquote(parts.password or ""), *(value for name, value in sent.items() if name.lower() not in _SAFE_HEADERS)}
+    values |= {value.rpartition(" ")[2] for value in values}  # the key without the word Bearer
     values |= {value.partition("=")[2] for value in parts.query.split("&") if re.match("(?i)(api[-_]?)?(key|token)=", value)}
     key = (api_key or "").strip()
     if key:
