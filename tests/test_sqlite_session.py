@@ -130,6 +130,7 @@ def test_a_relative_path_stays_where_it_was(tmp_path, monkeypatch):
     database.close()
 
 
+@pytest.mark.skipif(os.name != "posix", reason="links need a privilege on Windows")
 def test_a_link_is_followed_to_the_file_and_its_journal(tmp_path, write):
     (tmp_path / "real").mkdir()
     write("PRAGMA journal_mode=WAL", "CREATE TABLE t(a)", "INSERT INTO t VALUES(1)", name="real/x.db")
