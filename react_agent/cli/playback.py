@@ -9,7 +9,7 @@ from react_agent.cli import output
 from react_agent.cli.approval import terminal_approval
 from react_agent.cli.loading import add_tool_options, tools_from
 from react_agent.cli.options import add_endpoint_options, endpoint_from
-from react_agent.cli.run import EXIT_CODES, add_output_options, show, use_demo
+from react_agent.cli.run import EXIT_CODES, add_output_options, listener_from, show, use_demo
 from react_agent.cli.view import View, make_printer
 from react_agent.playback import Recorded, recorded, replay, resume
 
@@ -45,13 +45,15 @@ def run_resume(args: argparse.Namespace) -> int:
     if args.demo:
         use_demo(args)
     recorded(args.trace_file)  # a trace that cannot be read is said before a model is loaded
+    listener_from(args, None)  # and so is an exporter that is not installed
     with endpoint_from(args) as (endpoint, secrets):
 
         view = None if args.quiet else View(make_printer(), args.verbose)
+        listener = listener_from(args, view, secrets)
 
         def make_agent(run: Recorded) -> Agent:
             return Agent(endpoint, tools_from(args), limits=run.limits, language=run.start.language, instructions=run.start.instructions,
-                         approve=terminal_approval(args.approve, before=view.pause if view else None), on_event=view, secrets=secrets,
+                         approve=terminal_approval(args.approve, before=view.pause if view else None), on_event=listener, secrets=secrets,
                          **run.start.options)  # fmt: skip
 
         result = resume(args.trace_file, make_agent)

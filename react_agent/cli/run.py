@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from react_agent.cli.options import add_endpoint_options, add_limit_options, end
 from react_agent.cli.view import View, make_printer
 from react_agent.endpoints.base import Endpoint
 from react_agent.errors import ConfigError
+from react_agent.trace_events import Event
 from react_agent.types import RunResult
 
 EXIT_CODES = {"answer": 0, "endpoint_error": 3, "cancelled": 130}
@@ -54,6 +56,7 @@ def add_output_options(parser: argparse.ArgumentParser, *, traces: bool = True) 
     group.add_argument("--json", action="store_true", help="the result as one JSON object on standard output")
     group.add_argument("--quiet", action="store_true", help="the answer only")
     group.add_argument("--verbose", action="store_true", help="full prompts and replies")
+    group.add_argument("--otel", action="store_true", help="OpenTelemetry spans, to where the OTEL_ variables say, else to standard error")
     if traces:
         where = group.add_mutually_exclusive_group()
         where.add_argument("--trace", type=Path, metavar="FILE", help="where the trace goes (default: the user's state folder)")
@@ -72,6 +75,7 @@ def run(args: argparse.Namespace) -> int:
 
 def prepare(args: argparse.Namespace) -> None:
     """Find what is wrong with the options before a model is loaded."""
+    listener_from(args, None)
     if args.demo:
         use_demo(args)
     if args.prices is None:
@@ -86,9 +90,18 @@ def agent_from(args: argparse.Namespace, endpoint: Endpoint, secrets: tuple[str,
     return Agent(
         endpoint, tools_from(args), limits=limits_from(args, endpoint.model), language=args.lang,
         instructions=read_text(args.instructions, "instructions"), require_tool=args.require_tool, check_numbers=args.check_numbers,
-        summarise=args.summarise, on_event=view, trace=trace_target(args), fsync=args.fsync, secrets=secrets,
+        summarise=args.summarise, on_event=listener_from(args, view, secrets), trace=trace_target(args), fsync=args.fsync, secrets=secrets,
         approve=terminal_approval(args.approve, before=view.pause if view else None),
     )  # fmt: skip
+
+
+def listener_from(args: argparse.Namespace, view: View | None, secrets: tuple[str, ...] = ()) -> Callable[[Event], None] | None:
+    """Who is told of the run's events: the view, and with --otel the spans; nobody when there is neither."""
+    if not args.otel:
+        return view
+    from react_agent.cli.telemetry import with_spans  # the extra [otel]
+
+    return with_spans(view, secrets)
 
 
 def question_from(args: argparse.Namespace) -> str:

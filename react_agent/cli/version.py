@@ -7,7 +7,7 @@ from importlib import metadata
 
 from react_agent.cli import output
 
-OPTIONAL = ("rich", "xllamacpp")
+OPTIONAL = ("rich", "xllamacpp", "opentelemetry-sdk")
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
