@@ -418,6 +418,17 @@ def test_a_run_that_ended_by_an_exception_is_closed_by_the_next(recorder, reply,
     assert (abandoned.status, abandoned.attributes["error.type"], last.status) == ("ERROR abandoned", "abandoned", "")
 
 
+def test_an_endpoint_that_breaks_its_promise_leaves_no_span_open_for_the_next_run(recorder, reply):
+    listener = Spans(recorder.tracer)
+    with pytest.raises(ZeroDivisionError):
+        Agent(DescribedEndpoint(lambda *_: 1 / 0), on_event=listener).run(QUESTION)
+    Agent(DescribedEndpoint([whole(reply(answer="Yes."))]), on_event=listener).run(QUESTION)
+    abandoned, last = recorder.trees()
+    assert (abandoned.status, [child.status for child in abandoned.children]) == ("ERROR abandoned", ["ERROR abandoned"])
+    assert (last.status, [child.status for child in last.children]) == ("", [""])
+    assert otel_api.get_current_span() is otel_api.INVALID_SPAN
+
+
 def test_events_without_a_run_are_passed_over(recorder):
     Spans(recorder.tracer)(RunEnded("failed", "trace_error", None, 0, Usage(), 0.0))
     assert recorder.spans == ()
