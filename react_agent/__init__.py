@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from react_agent.agent import Agent
     from react_agent.conversation import Conversation
     from react_agent.endpoints.chat import ChatEndpoint
+    from react_agent.endpoints.open import open_endpoint
     from react_agent.endpoints.scripted import ScriptedEndpoint
     from react_agent.errors import ConfigError, EndpointError, ParseError, ReactAgentError, RunError, ToolError, TraceError
     from react_agent.limits import Limits
@@ -23,14 +24,15 @@ if TYPE_CHECKING:
 __all__ = [
     "Agent", "Approval", "ApprovalRequest", "ChatEndpoint", "Completion", "ConfigError", "Conversation", "Decision", "EndpointError",
     "Limits", "Message", "Observation", "ParseError", "ReactAgentError", "RunError", "RunResult", "ScriptedEndpoint", "Step", "Tool",
-    "ToolCall", "ToolError", "ToolRegistry", "Trace", "TraceError", "Usage", "parse_decision", "read_trace", "render_report", "replay",
-    "resume", "tool",
+    "ToolCall", "ToolError", "ToolRegistry", "Trace", "TraceError", "Usage", "open_endpoint", "parse_decision", "read_trace",
+    "render_report", "replay", "resume", "tool",
 ]  # fmt: skip
 
 _HOMES = {
     "agent": ("Agent",),
     "conversation": ("Conversation",),
     "endpoints.chat": ("ChatEndpoint",),
+    "endpoints.open": ("open_endpoint",),
     "endpoints.scripted": ("ScriptedEndpoint",),
     "errors": ("ConfigError", "EndpointError", "ParseError", "ReactAgentError", "RunError", "ToolError", "TraceError"),
     "limits": ("Limits",),

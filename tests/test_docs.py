@@ -21,8 +21,8 @@ READMES = ("README.md", "README.zh-CN.md")
 PUBLIC = [
     "Agent", "Approval", "ApprovalRequest", "ChatEndpoint", "Completion", "ConfigError", "Conversation", "Decision", "EndpointError",
     "Limits", "Message", "Observation", "ParseError", "ReactAgentError", "RunError", "RunResult", "ScriptedEndpoint", "Step", "Tool",
-    "ToolCall", "ToolError", "ToolRegistry", "Trace", "TraceError", "Usage", "parse_decision", "read_trace", "render_report", "replay",
-    "resume", "tool",
+    "ToolCall", "ToolError", "ToolRegistry", "Trace", "TraceError", "Usage", "open_endpoint", "parse_decision", "read_trace",
+    "render_report", "replay", "resume", "tool",
 ]  # fmt: skip
 
 

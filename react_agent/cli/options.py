@@ -5,15 +5,19 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from react_agent.cli import output
 from react_agent.cli.fetching import progress_bar
 from react_agent.endpoints.base import Endpoint
-from react_agent.endpoints.chat import ChatEndpoint
-from react_agent.endpoints.settings import settings_from
+from react_agent.endpoints.http_endpoint import HttpEndpoint, without_path
+from react_agent.endpoints.open import open_endpoint
+from react_agent.endpoints.open_local import find_local
+from react_agent.endpoints.open_probe import Found
+from react_agent.endpoints.open_spec import APIS
+from react_agent.endpoints.settings import base_url_in, settings_from
+from react_agent.endpoints.templates import AUTO, TEMPLATES
 from react_agent.errors import ConfigError
 from react_agent.limits import Limits
 from react_agent.local import CATALOGUE, DEFAULT_MODEL, fetch, serve
@@ -38,16 +42,25 @@ def count(text: str) -> int:
 
 
 def add_endpoint_options(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("endpoint", "which model answers; without these, LLM_BASE_URL, LLM_API_KEY and LLM_MODEL "
-                                      "(or OPENAI_BASE_URL, OPENAI_API_KEY, OPENAI_MODEL) are read")  # fmt: skip
+    group = parser.add_argument_group(
+        "endpoint", "which model answers; without these, LLM_BASE_URL, LLM_API_KEY and LLM_MODEL (or OPENAI_BASE_URL, OPENAI_API_KEY, "
+        "OPENAI_MODEL) are read, and then the only model server that runs on this machine is taken; docs/endpoints.md tells more",
+    )  # fmt: skip
     where = group.add_mutually_exclusive_group()
-    where.add_argument("--endpoint", metavar="URL", help="a server's address, for example http://localhost:8080/v1")
+    where.add_argument("--endpoint", metavar="ENDPOINT",
+                       help="a server's address such as http://localhost:8080, or openai:URL, completions:URL, ollama:MODEL, llamacpp:URL, "
+                       "anthropic:MODEL, gemini:MODEL, tgi:URL, kobold:URL, generic:FILE.toml, 'command:PROGRAM ARGS'")  # fmt: skip
     where.add_argument("--local", nargs="?", const=DEFAULT_MODEL, choices=sorted(CATALOGUE), metavar="NAME",
                        help=f"run a model on this machine ({', '.join(CATALOGUE)}; default {DEFAULT_MODEL})")  # fmt: skip
     group.add_argument("--model", help="the model's name, for servers that have several")
+    group.add_argument("--api", choices=APIS, default="", metavar="NAME",
+                       help=f"how to ask a server whose address alone is given ({', '.join(APIS)}; default: the server tells)")  # fmt: skip
+    group.add_argument("--template", default="", metavar="NAME",
+                       help=f"make one prompt of the messages, for endpoints that take one ({', '.join((AUTO, *TEMPLATES))})")  # fmt: skip
+    group.add_argument("--context-window", type=count, metavar="N", help="tokens of prompt and reply together (default: the server tells)")
     group.add_argument("--model-file", type=Path, metavar="FILE", help="with --local: this GGUF file in place of a download")
     group.add_argument("--api-key-file", type=Path, metavar="FILE", help="a file with the key, in place of LLM_API_KEY")
-    group.add_argument("--temperature", type=float, default=0.0, metavar="T", help="0 (the default) for the most likely reply")
+    group.add_argument("--temperature", type=float, metavar="T", help="default 0, the most likely reply; anthropic: leaves it to the model")
     group.add_argument("--max-output-tokens", type=count, default=512, metavar="N", help="the most tokens of one reply (default 512)")
     group.add_argument("--seed", type=int, metavar="N", help="for servers that draw at random")
     group.add_argument("--no-stream", action="store_true", help="wait for whole replies")
@@ -96,8 +109,24 @@ def endpoint_from(args: argparse.Namespace) -> Iterator[tuple[Endpoint, tuple[st
         with _local(args) as endpoint:
             yield endpoint, ()
         return
-    settings = settings_from(os.environ, base_url=args.endpoint, model=args.model, api_key_file=args.api_key_file)
-    yield _chat(args, settings.base_url, settings.model, settings.api_key), (settings.api_key,) if settings.api_key else ()
+    spec, api, env = args.endpoint or base_url_in(os.environ), args.api, dict(os.environ)
+    if not spec and (server := _only_server(args.quiet)) is not None:
+        spec, api = server.url, api or server.api
+        env = {name: value for name, value in env.items() if "KEY" not in name}  # nobody named this server: it gets no key
+    settings = settings_from(env, base_url=spec, model=args.model, api_key_file=args.api_key_file, api=api)
+    endpoint = _open(args, settings.base_url, settings.model, settings.api_key, api, env)
+    yield endpoint, endpoint.secrets.values if isinstance(endpoint, HttpEndpoint) else ()
+
+
+def _only_server(quiet: bool) -> Found | None:
+    """The only model server of this machine, None when there is none; ConfigError lists several."""
+    found = find_local()
+    if len(found) > 1:
+        listed = "".join(f"\n  {server.url}  {server.server}  {', '.join(map(without_path, server.models[:4]))}" for server in found)
+        raise ConfigError(f"several model servers run on this machine; name one with --endpoint URL:{listed}")
+    if found and not quiet:
+        output.say(f"endpoint {found[0].server} at {found[0].url}, the only model server here; --endpoint names another")
+    return found[0] if found else None
 
 
 @contextlib.contextmanager
@@ -108,13 +137,15 @@ def _local(args: argparse.Namespace) -> Iterator[Endpoint]:
     if not args.quiet:
         output.say(f"loading {name} ...")
     with serve(file, threads=args.threads) as server:
-        yield _chat(args, server.base_url, name, None)
+        yield _open(args, server.base_url, name, None, args.api, {})
 
 
-def _chat(args: argparse.Namespace, url: str, model: str, key: str | None) -> Endpoint:
-    more: dict[str, Any] = {} if args.seed is None else {"seed": args.seed}
-    return ChatEndpoint(url, model=model, api_key=key, temperature=args.temperature, max_output_tokens=args.max_output_tokens,
-                        stream=not args.no_stream, timeout_s=args.call_timeout, **more)  # fmt: skip
+def _open(args: argparse.Namespace, spec: str, model: str, key: str | None, api: str, env: Mapping[str, str]) -> Endpoint:
+    given = {"temperature": args.temperature, "seed": args.seed, "context_window": args.context_window}
+    return open_endpoint(
+        spec, model=model, api=api, api_key=key, template=args.template, env=env, max_output_tokens=args.max_output_tokens,
+        stream=not args.no_stream, timeout_s=args.call_timeout, **{name: value for name, value in given.items() if value is not None},
+    )  # fmt: skip
 
 
 def read_text(path: Path | None, what: str) -> str:

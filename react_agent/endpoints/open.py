@@ -55,7 +55,7 @@ def open_endpoint(
         described = read_generic(named.rest, env)
         return _made(GenericEndpoint, described, model=model, api_key=api_key, template=template, **settings)
     found = None if named.api else recognise(check_url(named.url))
-    named = replace(named, api=named.api or _best_api(found, template))
+    named = replace(named, api=_best_api(named, found, template))
     if template and named.api in _WITHOUT_TEMPLATE:
         raise ConfigError(f"the API {named.api} takes messages, not a prompt: leave the template out, or use completions:URL")
     key = api_key or key_for(named, env)
@@ -69,10 +69,10 @@ def open_endpoint(
     return made
 
 
-def _best_api(found: Found | None, template: str) -> str:
-    """The family for a server that was recognised, or not; one that takes a prompt where a template was named."""
-    api = found.api if found else "openai"
-    if template and api == "openai":
+def _best_api(named: Spec, found: Found | None, template: str) -> str:
+    """The family that was named or recognised, else OpenAI's; one that takes a prompt where a template was named."""
+    api = named.api or (found.api if found else "openai")
+    if template and api == "openai" and not named.explicit:
         return "llamacpp" if found and found.server == "llama.cpp" else "completions"
     return api
 

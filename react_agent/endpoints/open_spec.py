@@ -50,12 +50,10 @@ def parse_spec(text: str, env: Mapping[str, str], api: str = "") -> Spec:
     name, colon, rest = text.partition(":")
     if api and api not in APIS:
         raise ConfigError(f"there is no API {api!r}{_near(api)}; there are {', '.join(APIS)}")
-    if colon and name in ("generic", "command"):
-        return Spec(name, rest=rest.strip(), explicit=True)
-    if name in DEFAULT_URLS and colon:
+    if colon and name in (*APIS, "generic", "command"):
         if api and api != name:
             raise ConfigError(f"{text!r} names the API {name}, --api (or api=) names {api}: give one of them")
-        return _of_family(name, rest.strip(), env)
+        return Spec(name, rest=rest.strip(), explicit=True) if name not in APIS else _of_family(name, rest.strip(), env)
     if "://" in text or _HOST.fullmatch(text):
         url = text if "://" in text else f"http://{text}"
         return Spec(api or _by_url(url), url, explicit=bool(api))

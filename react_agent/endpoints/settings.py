@@ -56,6 +56,8 @@ def key_for(spec: Spec, env: Mapping[str, str], file: str | Path | None = None) 
     """The key that may be sent to an endpoint, None when there is none. file: one that the user named for it."""
     if file is not None:
         return _from_file(Path(file), "the key file")
+    if spec.api in ("generic", "command"):
+        return None  # what they need is in the file, or the program's own business
     names = [name for vendor, names in _VENDOR_KEYS.items() if _origin(spec.url) == _home(vendor, env) for name in names]
     for name in (*names, "LLM_API_KEY"):
         if value := env.get(name, "").strip():
