@@ -142,7 +142,7 @@ def test_each_option_brings_its_tools(tmp_path):
     words = ["--db", str(database), "--docs", str(tmp_path), "--files", str(tmp_path), "--stock", str(catalogue), "--weather"]
     registry = tools_of(*words, "--hide", "orders.id", "--approve", "write_file")
     assert registry.names == (
-        "calculator", "sql_tables", "sql_query", "list_docs", "grep_docs", "read_doc", "list_dir", "read_file", "write_file",
+        "calculator", "sql_query", "sql_tables", "grep_docs", "read_doc", "list_docs", "list_dir", "read_file", "write_file",
         "lookup_stock", "search_location", "get_current_weather",
     )  # fmt: skip
     assert [each.name for each in registry if not each.read_only] == ["write_file"]

@@ -169,7 +169,7 @@ def test_tables(shop):
 
 def test_the_tools(folder):
     tools = ToolRegistry(sqlite_tools(folder / "shop.db", hide=["customers.card_number", "audit"]))
-    assert tools.names == ("sql_tables", "sql_query")
+    assert tools.names == ("sql_query", "sql_tables")
     assert all(tool.read_only and tool.untrusted_output and not tool.volatile for tool in tools)
     shown = tools.get("sql_tables")()
     assert len(json.dumps(shown)) <= 2_400 and "card_number" not in json.dumps(shown) and "audit" not in json.dumps(shown)
@@ -177,7 +177,9 @@ def test_the_tools(folder):
         "orders.customer_id = customers.id", "order_items.order_id = orders.id", "order_items.product_id = products.id",
         "reviews.product_id = products.id",
     ]  # fmt: skip
-    assert "customers, products, orders" in tools.get("sql_tables").description
+    described = tools.get("sql_query").description
+    assert 'database "shop". Its tables: customers(id, ' in described and "customer_id = customers.id" in described
+    assert "card_number" not in described and "audit" not in described
     assert tools.get("sql_query")(query="SELECT count(*) FROM customers")["rows"] == [[500]]
     assert len(json.dumps(tools.get("sql_query")("SELECT * FROM orders"), ensure_ascii=False)) < 2_700
 
@@ -185,9 +187,9 @@ def test_the_tools(folder):
 def test_a_table_name_that_gives_orders_is_not_in_the_description(tmp_path):
     connection = sqlite3.connect(tmp_path / "x.db")
     connection.execute(f'CREATE TABLE "{INJECTION}"(a)')
-    connection.execute("CREATE TABLE plain(a)")
+    connection.execute(f'CREATE TABLE plain(a, "{INJECTION}", b REFERENCES plain(a))')
     connection.close()
-    assert sqlite_tools(tmp_path / "x.db")[0].description.endswith("Tables: plain.")
+    assert sqlite_tools(tmp_path / "x.db")[0].description == 'Run one SQLite SELECT on the database "x". Its tables: plain(a, b = plain.a).'
 
 
 def test_many_tables_are_shown_as_far_as_they_fit(tmp_path):
@@ -197,7 +199,9 @@ def test_many_tables_are_shown_as_far_as_they_fit(tmp_path):
     with SqliteDatabase(tmp_path / "x.db", timeout_s=PATIENT_S) as database:
         found = database.tables()
     assert (len(found["tables"]), found["left_out"]) == (300, 100)
-    shown = sqlite_tools(tmp_path / "x.db", timeout_s=PATIENT_S)[0]()
+    query, tables = sqlite_tools(tmp_path / "x.db", timeout_s=PATIENT_S)
+    assert query.description.endswith("(call sql_tables for the columns): " + ", ".join(f"table_{n:03}" for n in range(12)) + " and more.")
+    shown = tables()
     assert len(json.dumps(shown)) <= 2_400 and shown["tables"][0] == "table_000"
     assert shown["note"] == "340 more tables are not shown; for the columns of one: sql_query with PRAGMA table_info(table)"
 

@@ -5,6 +5,7 @@ asked for, and a match of a regular expression, put a passage further up.
 """
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from itertools import islice
@@ -25,6 +26,7 @@ from react_agent.tools.files_walk import open_regular, shown
 _READ_LINES = 80
 _LIST_ROOM = 2_400  # characters of a list of names
 _NAMES = 2_000
+_FEW = 15  # documents whose names the model is told from the start
 _HEAD = 8_192
 _REGULAR_HITS = 100
 
@@ -44,6 +46,12 @@ class Documents:
         if sum(map(len, lines)) > _LIST_ROOM:
             lines = [name for name, _ in known]
         return "\n".join(_as_many_as_fit(lines, _LIST_ROOM, "more documents are not shown; grep_docs searches all of them"))
+
+    def about(self) -> str:
+        """The documents' names for a tool's description, when they are few; plain ones only, because they stand in our words there."""
+        names = [name.rpartition(".")[0] or name for name, _ in islice(self._titles(), _FEW + 1)]
+        plain = all(re.fullmatch(r"[\w/ -]{1,40}", name) for name in names)
+        return f" ({', '.join(names)})" if names and plain and len(names) <= _FEW else ""
 
     def grep(self, pattern: str) -> str:
         """The passages that answer a query best: a few words, a text as it stands, or a regular expression."""
@@ -124,15 +132,12 @@ def document_tools(folder: str | os.PathLike[str], *, limits: FolderLimits = OBS
     """list_docs, grep_docs and read_doc over the text files of a folder; names that start with a dot are left out.
     ConfigError when there is no such folder."""
     documents = Documents(open_folder(folder, hidden=False, limits=limits))
-    pattern = {"type": "string", "description": "words of the question, or a regular expression"}
-    name = {"type": "string", "description": "a name from list_docs or grep_docs"}
-    line = {"type": ["integer", "null"], "minimum": 1}
-    lines = {"name": name, "start": line, "end": line}
+    text, line = {"type": "string"}, {"type": ["integer", "null"], "minimum": 1}
     return [
-        Tool("list_docs", "List the names and titles of the documents.", object_schema({}),
-             documents.names, read_only=True, untrusted_output=True),
-        Tool("grep_docs", "Search all documents for words; shows the best passage first, with line numbers.",
-             object_schema({"pattern": pattern}, "pattern"), documents.grep, read_only=True, untrusted_output=True),
-        Tool("read_doc", "Read a document, or its lines start to end; 80 lines at most.", object_schema(lines, "name"),
-             documents.read, read_only=True, untrusted_output=True),
+        Tool("grep_docs", f"Search the documents{documents.about()} for words of the question; the best passage comes first.",
+             object_schema({"pattern": text}, "pattern"), documents.grep, read_only=True, untrusted_output=True),
+        Tool("read_doc", "Read a document, or its lines start to end.",
+             object_schema({"name": text, "start": line, "end": line}, "name"), documents.read, read_only=True, untrusted_output=True),
+        Tool("list_docs", "The names and titles of the documents.", object_schema({}), documents.names,
+             read_only=True, untrusted_output=True),
     ]  # fmt: skip

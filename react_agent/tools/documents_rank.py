@@ -19,9 +19,12 @@ _FILE, _ABOUT_FILE = 0.3, 0.3  # the same for a word in the file's name, or in a
 _POINTER = 0.5  # what a word counts in a line that only points to another document
 _MEASURE = 0.5  # what a word like size or count counts: a document seldom says it where it gives the number
 _NUMBER = 0.5  # what it adds when an amount is asked for and a line that matches has a digit
+_SUBJECT = 0.3  # what a word of the title of an index or a read-me counts: all the documents are about it
 _ONE_LINE = 0.5  # how much a line that holds many of the words adds
 _MOST_LINES = 200_000  # that are cut into passages in one search
 _DIGIT = re.compile(r"\d")
+_INDEX = re.compile(r"(?:index|readme|contents|toc|overview)\b", re.IGNORECASE)
+_TITLE = 400  # characters at the beginning of such a file, among which its title is
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,7 @@ class Ranking:
     def __init__(self, search: Search) -> None:
         self._search = search
         self._asks_amount = asks_amount(search.pattern)
+        self._subject = self._words_of_titles()
         self._weights = {word: self._weight(word) for word in search.lines_with.keys() | search.words.keys()}
         self._all = 1.0 + self._value(dict.fromkeys(search.words, 1.0))
         self._pointed_at = self._pointers()
@@ -128,7 +132,13 @@ class Ranking:
     def _weight(self, word: str) -> float:
         """How much a word tells: the fewer lines hold it, the more."""
         rarity = math.log(1 + self._search.lines / (1 + self._search.lines_with[word]))
-        return rarity * (_MEASURE if word in MEASURES else 1.0)
+        return rarity * (_MEASURE if word in MEASURES else 1.0) * (_SUBJECT if word in self._subject else 1.0)
+
+    def _words_of_titles(self) -> Words:
+        """The words of the query in the titles of the files that say what the documents are about; none when it asks for nothing else."""
+        firsts = (chunk for chunk in self._search.chunks if chunk.first == 1 and _INDEX.match(_base(chunk.name)))
+        words = best_of([self._search.words_in(chunk.text[:_TITLE].lstrip().split("\n")[0]) for chunk in firsts])
+        return words if self._search.words.keys() - words.keys() else {}
 
 
 def _scaled(words: Words, factor: float) -> Words:

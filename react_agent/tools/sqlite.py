@@ -9,7 +9,7 @@ import os
 import stat
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -27,6 +27,7 @@ GRACE_S, NOTE_TIMEOUT_S = 0.5, 0.2
 SAMPLE_CAPS = {"max_rows": MAX_CHOICES + 1, "max_characters": 4_000, "max_cell": 40}
 VALUE_CAPS = {"max_rows": notes.MAX_VALUES, "max_characters": 20_000, "max_cell": 100}
 TOOL_CHARACTERS, TOOL_CELL = 2_400, 400
+MAX_ABOUT, MAX_NAMED, MAX_PLAIN = 700, 12, 40  # characters, names, characters: of the tables in a tool's description
 
 
 class SqliteDatabase:
@@ -228,23 +229,25 @@ def sqlite_tools(path: str | os.PathLike[str], hide: Sequence[str] = (), timeout
     def sql_query(query: str) -> dict[str, Any]:
         return database.query(query)
 
-    show = f"Show the tables of the database with their columns and sample rows. Call it before sql_query.{_about(database)}"
-    query = {"type": "string", "description": "one SQLite SELECT statement"}
+    described = f'Run one SQLite SELECT on the database "{_plain(database.path.stem) or "database"}".{_about(database)}'
+    query = {"type": "string"}
     return [
         Tool(
-            "sql_tables", show, {"type": "object", "properties": {}, "additionalProperties": False},
-            sql_tables, read_only=True, untrusted_output=True,
-        ),
-        Tool(
-            "sql_query", "Run one read-only SQLite SELECT on the database and get its rows.",
+            "sql_query", described,
             {"type": "object", "properties": {"query": query}, "required": ["query"], "additionalProperties": False},
             sql_query, read_only=True, untrusted_output=True,
+        ),
+        Tool(
+            "sql_tables", "The column types, values and sample rows of the tables.",
+            {"type": "object", "properties": {}, "additionalProperties": False},
+            sql_tables, read_only=True, untrusted_output=True,
         ),
     ]  # fmt: skip
 
 
 def _about(database: SqliteDatabase) -> str:
-    """The tables' names for the description; plain ones only, because a name comes from the file and stands in our words there."""
+    """The tables with their columns for the description, when that is short, so that the model need not ask; else the tables' names.
+    Plain names only, because a name comes from the file and stands in our words there."""
     try:
         known, _ = database.schema()
     except ToolError as error:
@@ -253,5 +256,22 @@ def _about(database: SqliteDatabase) -> str:
         if isinstance(error.__cause__, ConfigError):
             raise error.__cause__ from None
         raise ConfigError(f"{database.path}: {error.message}") from error
-    names = [table.name for table in known if spelled(table.name) == table.name and len(table.name) <= 40]
-    return f" Tables: {', '.join(names[:12])}{' and more' if len(names) > 12 else ''}." if names else ""
+    tables = [table for table in known if _plain(table.name)]
+    whole = "; ".join(f"{table.name}({', '.join(_columns(table))})" for table in tables)
+    if tables and len(whole) <= MAX_ABOUT:
+        return f" Its tables: {whole}."
+    names = [table.name for table in tables]
+    more = " and more" if len(names) > MAX_NAMED else ""
+    return f" Its tables (call sql_tables for the columns): {', '.join(names[:MAX_NAMED])}{more}." if names else ""
+
+
+def _columns(table: Table) -> Iterator[str]:
+    """`id`, and `customer_id = customers.id` for a foreign key."""
+    for column in table.columns:
+        if _plain(column.name):
+            yield f"{column.name} = {column.references}" if column.references else column.name
+
+
+def _plain(name: str) -> str:
+    """The name when it is one plain, short word, else nothing."""
+    return name if spelled(name) == name and len(name) <= MAX_PLAIN else ""

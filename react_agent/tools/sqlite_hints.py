@@ -172,7 +172,8 @@ def _join_to(table: Table, others: Sequence[Table]) -> str:
     for one, other in [(each, table) for each in others] + [(table, each) for each in others]:
         for column in one.columns:
             if column.references.rpartition(".")[0].lower() == spelled(other.name).lower():
-                return f" (JOIN {spelled(table.name)} ON {spelled(one.name)}.{spelled(column.name)} = {column.references})"
+                joined = f"{spelled(one.name)}.{spelled(column.name)} = {column.references}"
+                return f": write FROM {spelled(others[0].name)} JOIN {spelled(table.name)} ON {joined}"
     return ""
 
 
