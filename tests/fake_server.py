@@ -11,10 +11,12 @@ pieces of a body are sent one by one: bytes, an Event that must be set before th
 import contextlib
 import json
 import socket
+import ssl
 import struct
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 PATIENCE_S = 20.0  # no test waits this long; a broken one does not hang the suite
@@ -93,11 +95,20 @@ def streamed_text(text: str, finish: str = "stop", **more: Any) -> Answer:
     return stream(*(chunk(char) for char in text), chunk(finish=finish, **more), DONE)
 
 
+def local_certificate() -> Path:
+    """A self-signed certificate for localhost and 127.0.0.1, with its key: for tests alone, and good for nothing else."""
+    return Path(__file__).parent / "data" / "localhost_test_certificate.pem"
+
+
 class FakeServer:
     """answers: what POST requests get, in order, or a function of (Seen, number). look_ups: path -> Answer for GET; a path may
-    also stand for a POST that is none of the answers' business. client_gone is set when the client closed before the end."""
+    also stand for a POST that is none of the answers' business. client_gone is set when the client closed before the end.
+    tls: behind https, with the test certificate."""
 
-    def __init__(self, answers: Iterable[Answer] | Callable[[Seen, int], Answer] = (), look_ups: Mapping[str, Answer] | None = None):
+    def __init__(
+        self, answers: Iterable[Answer] | Callable[[Seen, int], Answer] = (), look_ups: Mapping[str, Answer] | None = None, tls: bool = False,
+    ):  # fmt: skip
+        self._tls = tls
         self._answers = answers if callable(answers) else list(answers)
         self._look_ups = dict(look_ups or {})
         self.requests: list[Seen] = []
@@ -115,7 +126,7 @@ class FakeServer:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"http{'s' if self._tls else ''}://127.0.0.1:{self.port}"
 
     def __enter__(self) -> "FakeServer":
         return self
@@ -133,19 +144,28 @@ class FakeServer:
         while not self._closing.is_set():
             with contextlib.suppress(OSError):  # of the timeout, or the end
                 connection, _ = self._listener.accept()
-                self._connections.append(connection)
                 thread = threading.Thread(target=self._serve, args=(connection,), daemon=True)
                 self._threads.append(thread)
                 thread.start()
 
     def _serve(self, connection: socket.socket) -> None:
         """All requests of one connection."""
-        with connection, contextlib.suppress(OSError):
+        with contextlib.suppress(OSError), self._secured(connection) as connection:
+            self._connections.append(connection)
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             connection.settimeout(0.05)
             while (seen := self._request(connection)) is not None:
                 if not self._reply(connection, self._answer_to(seen)):
                     return
+
+    def _secured(self, connection: socket.socket) -> socket.socket:
+        """The connection, after the handshake where there is one."""
+        if not self._tls:
+            return connection
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(local_certificate())
+        with connection:
+            return context.wrap_socket(connection, server_side=True)
 
     def _request(self, connection: socket.socket) -> Seen | None:
         data = b""
@@ -217,7 +237,7 @@ class FakeServer:
             if until.wait(0.01):
                 return True
             with contextlib.suppress(TimeoutError):
-                if not connection.recv(1, socket.MSG_PEEK):
+                if not connection.recv(1, 0 if self._tls else socket.MSG_PEEK):
                     self.client_gone.set()
                     return False
         return False

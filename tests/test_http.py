@@ -9,7 +9,7 @@ import zlib
 import pytest
 import requests
 from chat_calls import HELLO, endpoint, failing
-from fake_server import Answer, FakeServer, answer, chat, event, stream
+from fake_server import Answer, FakeServer, answer, chat, chunk, event, local_certificate, stream, streamed_text
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -154,3 +154,29 @@ def test_threads_end_with_their_exchange():
             if thread.name == "endpoint-exchange":
                 thread.join(10)
         assert not [thread for thread in threading.enumerate() if thread.name == "endpoint-exchange"]
+
+
+@pytest.mark.parametrize("way", ["early stop", "cancel"])
+def test_an_exchange_over_tls_is_ended_from_outside_too(way, monkeypatch):
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(local_certificate()))
+    cancel = threading.Event()
+    with FakeServer([stream(chunk("hi"), threading.Event()), streamed_text("whole")], tls=True) as server:
+        made = endpoint(server)
+        if way == "cancel":
+            canceller = threading.Thread(target=lambda: server.started.wait(10) and cancel.set())
+            canceller.start()
+            with pytest.raises(EndpointError):
+                made.complete(HELLO, Request(cancel=cancel))
+            canceller.join()
+        else:
+            assert made.complete(HELLO, Request(closed=lambda piece: True)).text == "hi"
+        assert server.client_gone.wait(10)
+        assert made.complete(HELLO).text == "whole"
+        made.close()
+
+
+def test_a_certificate_that_nobody_knows_is_refused():
+    with FakeServer([chat("hi")], tls=True) as server, pytest.raises(EndpointError) as caught:
+        endpoint(server).complete(HELLO)
+    assert (caught.value.kind, server.requests) == ("connection", [])
+    assert "REQUESTS_CA_BUNDLE" in caught.value.hint

@@ -17,8 +17,6 @@ _HAPPENED: dict[EndpointErrorKind, str] = {
     "rate_limited": "{where} asks to slow down",
     "server_error": "{where} failed",
     "bad_response": "{where} did not answer as a model's API does",
-    "connection": "no connection to {where}",
-    "timeout": "{where} did not answer in time",
     "cancelled": "the call was cancelled",
 }
 _HELPS: dict[EndpointErrorKind, str] = {
@@ -31,7 +29,7 @@ _HELPS: dict[EndpointErrorKind, str] = {
     "rate_limited": "wait, or give the run more time",
     "server_error": "look into the server's log, or try again later",
     "bad_response": "check the base URL: is this a model's API, and not a login page or a web site?",
-    "connection": "check the address and the network",
+    "connection": "check the address, the network, the proxy and the server's log",
     "timeout": "raise timeout_s, or ask for fewer tokens",
     "cancelled": "",
 }
@@ -40,6 +38,8 @@ _HELPS: dict[EndpointErrorKind, str] = {
 def explain(failure: ErrorClass, status: int, where: str, model: str, models: Sequence[str], has_key: bool) -> EndpointError:
     """where: the base URL, safe to show. models: what the server has, where that may be the matter. status: 0 without a reply."""
     kind: EndpointErrorKind = "bad_request" if failure.name == "role_template" else failure.kind
+    if kind in ("connection", "timeout"):  # its words say all of it
+        return EndpointError(kind, failure.message, _HELPS[kind])
     happened = _HAPPENED[kind].format(where=where)
     if kind == "auth" and not has_key:
         happened = f"{where} wants a key"
