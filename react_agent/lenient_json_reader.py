@@ -8,11 +8,26 @@ from typing import Any, Literal, NamedTuple
 
 from react_agent.lenient_json_keys import role, strong_role
 from react_agent.lenient_json_members import read_key
+from react_agent.lenient_json_strict import MAX_DEPTH, strict_container
 from react_agent.lenient_json_strings import Frame, Strings, Zone
-from react_agent.lenient_json_tokens import BLANK, CLOSERS, NOISE, NULL, ORDINARY, QUICK_KEY, QUICK_STRING, WIDE, Unreadable, text_ends
+from react_agent.lenient_json_tokens import (
+    BLANK,
+    CLOSERS,
+    NOISE,
+    NULL,
+    ORDINARY,
+    QUICK_ITEM,
+    QUICK_KEY,
+    QUICK_STRING,
+    WIDE,
+    Unreadable,
+    text_ends,
+)
 from react_agent.lenient_json_values import NUMBER_STARTS, read_number, read_word
 
-MAX_DEPTH = 100
+_MOST_STEPS = 50_000  # of those that take more than the standard decoder or a look at a plain member
+_MOST_COMMAS = 50  # in a row
+_STRICT_TRIES = 4  # containers that the standard decoder is asked to read, as long as it fails
 Ending = Literal["closed", "ended", "open", "cut"]
 Guide = Callable[[object], Collection[str]]  # the name in "action", None while unknown -> the parameters that may follow
 
@@ -45,7 +60,7 @@ def reopened(text: str, end: int) -> bool:
 class Reader:
     """Reads one object; run() once. as_input: the object is a tool's input by itself, not a decision."""
 
-    __slots__ = ("_as_input", "_frames", "_guide", "_named", "_pos", "_repairs", "_start", "_strings", "_text", "_top", "root")
+    __slots__ = ("_as_input", "_frames", "_guide", "_named", "_pos", "_repairs", "_start", "_strings", "_text", "_top", "_tries", "root")
 
     def __init__(self, text: str, start: int, guide: Guide, *, opener: bool, as_input: bool) -> None:
         self.root: dict[str, Any] = {}
@@ -57,6 +72,7 @@ class Reader:
         self._repairs: dict[str, int] = {}
         self._guide = guide
         self._as_input = as_input
+        self._tries = _STRICT_TRIES
         self._named: tuple[object, Collection[str]] | None = None
         self._strings = Strings(text, self._frames, self._repairs, self._parameters, 1 if as_input else 2)
         if not opener:
@@ -74,7 +90,9 @@ class Reader:
 
     def _read(self) -> Reading:
         frames, text = self._frames, self._text
-        while frames:
+        for _ in range(_MOST_STEPS):
+            if not frames:
+                return Reading(self.root, self._start, self._pos, inferred=self._strings.inferred, repairs=self._repairs)
             frame = frames[-1]
             if frame.key is None and isinstance(frame.container, dict):
                 self._quick_members(frame, frame.container)
@@ -92,7 +110,7 @@ class Reader:
                 return self._unfinished("ended")
             else:
                 self._member(frame, frame.container, char)
-        return Reading(self.root, self._start, self._pos, inferred=self._strings.inferred, repairs=self._repairs)
+        raise Unreadable("bad_syntax", self._pos, "the object has too many members that are not plain JSON")
 
     def _unfinished(self, ending: Ending) -> Reading:
         """What there is of an object whose last brace is missing."""
@@ -132,6 +150,8 @@ class Reader:
             if frame.commas or not container:
                 self._repairs.setdefault("extra_comma", pos)
             frame.commas += 1
+            if frame.commas > _MOST_COMMAS:
+                raise Unreadable("bad_syntax", pos, "members are missing between the commas")
             self._pos = pos + 1
         elif char == "}" or char == "]":
             self._close(frame, char)
@@ -142,6 +162,8 @@ class Reader:
             frame.key_at = pos
 
     def _item(self, frame: Frame, container: list[Any], char: str) -> None:
+        if not frame.commas and container and char == ",":
+            char = self._quick_items(container)
         pos = self._pos
         if char == ",":
             if frame.commas or not container:
@@ -154,6 +176,15 @@ class Reader:
             if container and not frame.commas:
                 self._missing_item_comma(container, char)
             self._value(frame, char)
+
+    def _quick_items(self, container: list[Any]) -> str:
+        """Read plain strings and whole numbers, each with its comma in front, as long as another comma follows; the character then."""
+        text, pos = self._text, self._pos
+        while match := QUICK_ITEM.match(text, pos):
+            container.append(int(match[2]) if match[1] is None else match[1])
+            pos = match.end()
+        self._pos = pos
+        return text[pos : pos + 1]
 
     def _missing_item_comma(self, container: list[Any], char: str) -> None:
         """Between items a comma may be missing where a bracket or a new line shows that there are two."""
@@ -211,9 +242,12 @@ class Reader:
             string = QUICK_STRING.match(text, pos)
             if not string or not self._is_certain(string):
                 break
+            value = text[pos + 1 : string.end() - 1]
             if text[pos] == "'":
                 self._repairs.setdefault("single_quotes", pos)
-            self._store(text[pos + 1 : string.end() - 1])
+            elif "\\" in value:
+                value = json.loads(text[pos : string.end()])
+            self._store(value)
             pos = string.end()
         self._pos = pos
 
@@ -225,8 +259,12 @@ class Reader:
         if char in CLOSERS or text.startswith('\\"', pos):
             value, self._pos = self._strings.read(pos, self._zone(frame))
         elif char == "{" or char == "[":
-            self._push({} if char == "{" else [])
-            return
+            strict = strict_container(text, pos, self._repairs) if self._tries else None
+            if not strict:
+                self._tries = max(0, self._tries - 1)
+                self._push({} if char == "{" else [])
+                return
+            value, self._pos = strict
         elif char == "n" and NULL.match(text, pos):
             value, self._pos = None, pos + 4
         elif char in NUMBER_STARTS and not text.startswith("...", pos):
@@ -276,7 +314,8 @@ class Reader:
 
     def _repeated(self, container: dict[str, Any], key: str, value: object, offset: int) -> None:
         free = len(self._frames) == 1 and strong_role(key) == "thought"
-        if not free and json.dumps(container[key], sort_keys=True) != json.dumps(value, sort_keys=True):
+        same = isinstance(value, str) and value == container[key]
+        if not free and not same and json.dumps(container[key], sort_keys=True) != json.dumps(value, sort_keys=True):
             raise Unreadable("duplicate_key", offset, f'"{key[:40]}" is given twice with different values; give it once')
         self._repairs.setdefault("duplicate_key", offset)
 

@@ -22,6 +22,7 @@ _NEXT = {
 }
 _OVER_ESCAPED_END = re.compile(r'(?<!\\)(?:\\{4})*+\\"')  # \" that is not an escaped quote of the string itself
 _CONTROL = re.compile(r"[\x00-\x1f]")
+_MOST_QUOTES = 5000  # inside one string
 _MOST_TRIPLES = 1000
 _AFTER_ROOT = re.compile(rf"[ \t\r{INVISIBLE}]*+(?:\Z|\n|```|<|[,\]}})])")
 
@@ -71,7 +72,10 @@ class Strings:
         if quote in "\"'" and text.startswith(quote * 3, pos) and (found := self._triple(pos, quote * 3)):
             return found
         matcher, at = _NEXT[quote], pos + 1
-        while match := matcher.match(text, at):
+        for _ in range(_MOST_QUOTES):
+            match = matcher.match(text, at)
+            if not match:
+                break
             end = match.end() - 1
             after = self._after(at, end)
             if after:

@@ -43,9 +43,11 @@ HALF_KEY = re.compile(rf"[{_OPEN}]([^\W\d][\w -]{{0,60}}?)[{_BLANK}]*+[:：]")
 QUICK_KEY = re.compile(r"""[ \t\r\n]*+(,?+)[ \t\r\n]*+(["'])([^"'\\\x00-\x1f]{1,80}+)\2[ \t\r\n]*+:[ \t\r\n]*+""")
 _NEXT_KEY = r""",[ \t\r\n]*+(?:"[^"\\\n]{1,80}+"|'[^'\\\n]{1,80}+')[ \t\r\n]*+:"""
 QUICK_STRING = re.compile(
-    r"""(?:"([^"\\\x00-\x1f]*+)"|'([^'\\\x00-\x1f]*+)')"""
+    r"""(?:"[^"\\\x00-\x1f]*+(?:\\["\\/bfnrt][^"\\\x00-\x1f]*+)*+"|'[^'\\\x00-\x1f]*+')"""
     rf"(?=[ \t\r\n]*+(?:{_NEXT_KEY}|(?P<last>\}}[ \t\r\n]*+(?P<after>{_NEXT_KEY}|\}}|\Z)?)))"
 )
+
+QUICK_ITEM = re.compile(r',[ \t\r\n]*+(?:"([^"\\\x00-\x1f]*+)"|(-?(?:0|[1-9]\d{0,17}+)))[ \t\r\n]*+(?=,)')
 
 NUMBER = re.compile(r"-?(?:0|[1-9]\d*+)(\.\d++)?+([eE][+-]?+\d++)?+")
 AFTER_VALUE = re.compile(rf"[{_BLANK},，\]］}}｝/#\"'<`]")

@@ -143,6 +143,9 @@ class Finder:
         if not may_decide(reading.value) and not self._recipient:
             self.data = start if self.data < 0 else self.data
             return None
+        self._patience -= _ATTEMPT // 2
+        if self._patience < 0:
+            return self._fault(start, _too_many(start))
         if not before:
             return Found(start, reading.end, reading, recipient=self._recipient)
         listed = before.rstrip().endswith("[")
@@ -161,6 +164,8 @@ class Finder:
             reading = self._ready if start == self._tried else strict_object(text, start)
             if reading and (reading.end == len(text) or not reopened(text, reading.end)):
                 return reading
+        if self._patience < 0:
+            raise _too_many(start)
         self._patience -= _ATTEMPT
         try:
             return read_object(text, start, self._guide, opener=opener)
@@ -191,10 +196,15 @@ class Finder:
 
     def _skip_input(self, start: int) -> None:
         """Pass over an object that a label in front names as a tool's input."""
+        self._patience -= _ATTEMPT
         try:
-            self._pos = read_object(self._text, start, self._guide, as_input=True).end
+            self._pos = read_object(self._text, start, self._guide, as_input=True).end if self._patience > 0 else self.end
         except Unreadable:
             self._pos = self.end
+
+
+def _too_many(start: int) -> Unreadable:
+    return Unreadable("bad_syntax", start, "there are too many objects; send one JSON object and nothing else")
 
 
 def _has_prose(line: str) -> bool:

@@ -23,6 +23,7 @@ _LABEL = re.compile(
 )
 _COMMON = ("observation", "thought", "action input", "action_input", "final answer", "final_answer", "question",
            "观察", "思考", "行动", "最终答案")  # fmt: skip
+_MOST = 2000
 _FENCE = re.compile(r"^[ \t]*+(?:```|~~~)\w*+[ \t]*+(?:\n|\Z)", re.MULTILINE)
 _BEFORE_OBJECT = re.compile(r"\s*+(?:(?:```|~~~)\w*+\s*+)?(?=\{)")
 
@@ -71,42 +72,67 @@ def begins_label(line: str) -> bool:
 
 
 def find_labels(text: str, begin: int, end: int, guide: Guide) -> list[Label]:
-    """The labels of text[begin:end] in order, up to the first invented observation. Labels inside a JSON input do not count."""
-    labels: list[Label] = []
-    indent: str | None = None
-    pos = last = begin
-    while match := _LABEL.search(text, pos, end):
-        pos = match.end()
-        if indent is not None and match["indent"] != indent:
-            continue
+    """The labels of text[begin:end] in order, up to the first invented observation. Labels inside a JSON input do not count.
+
+    Raises Unreadable for too many.
+    """
+    finder = _Finder(text, begin, guide)
+    while match := _LABEL.search(text, finder.pos, end):
+        if not finder.take(match):
+            return finder.labels
+    finder.finish(end)
+    return finder.labels
+
+
+class _Finder:
+    """Collects labels. pos: where to search on; take says False when another speaker's turn begins."""
+
+    def __init__(self, text: str, begin: int, guide: Guide) -> None:
+        self.labels: list[Label] = []
+        self.pos = begin
+        self._text = text
+        self._guide = guide
+        self._indent: str | None = None
+        self._decided = False  # there was an action or an answer
+        self._action: Label | None = None
+
+    def take(self, match: re.Match[str]) -> bool:
+        self.pos = match.end()
         kind = cast(Kind, match.lastgroup)
-        if labels and labels[-1].kind == "answer" and kind == "input":
-            continue  # a line of the answer
-        if labels:
-            labels[-1].text = text[last : match.start()]
+        last = self.labels[-1] if self.labels else None
+        if self._indent not in (None, match["indent"]) or (kind == "input" and last and last.kind == "answer"):
+            return True  # a line of what came before
+        self.finish(match.start())
         if kind == "speaker":
-            if any(label.kind in ("action", "answer") for label in labels):
-                return labels
-            continue
-        indent = match["indent"]
-        labels.append(Label(kind, match.start(), pos, underscored="_" in match[0]))
-        if kind == "input" and len(labels) > 1 and labels[-2].kind == "action":
-            labels[-2].given = labels[-1]
-        last = pos
-        if kind == "input" and (before := _BEFORE_OBJECT.match(text, pos)):
-            pos = _read_input(labels, text, before.end(), guide)
-    if labels:
-        labels[-1].text = text[last:end]
-    return labels
+            return not self._decided
+        if len(self.labels) == _MOST:
+            raise Unreadable("bad_syntax", match.start(), "there are too many labelled lines; send one JSON object and nothing else")
+        self._indent = match["indent"]
+        self._add(Label(kind, match.start(), match.end(), underscored="_" in match[0]), last)
+        return True
 
+    def finish(self, end: int) -> None:
+        """The last label's text ends here."""
+        if self.labels and not self.labels[-1].text:
+            self.labels[-1].text = self._text[self.labels[-1].begin : end]
 
-def _read_input(labels: list[Label], text: str, start: int, guide: Guide) -> int:
-    """Read the JSON of the last label, and say where to go on."""
-    names = [label.line for label in labels if label.kind == "action"]
-    try:
-        reading = read_object(text, start, lambda _: guide(names[-1] if names else None), as_input=True)
-    except Unreadable as fault:
-        labels[-1].fault = fault
-        return len(text)
-    labels[-1].reading = reading
-    return reading.end
+    def _add(self, label: Label, last: Label | None) -> None:
+        self.labels.append(label)
+        self._decided = self._decided or label.kind in ("action", "answer")
+        if label.kind == "action":
+            self._action = label
+        elif label.kind == "input":
+            if last and last.kind == "action":
+                last.given = label
+            if before := _BEFORE_OBJECT.match(self._text, self.pos):
+                self._read_input(label, before.end())
+
+    def _read_input(self, label: Label, start: int) -> None:
+        """Read an input that is JSON, and go on behind it."""
+        name = self._action.line if self._action else None
+        try:
+            label.reading = read_object(self._text, start, lambda _: self._guide(name), as_input=True)
+            self.pos = label.reading.end
+        except Unreadable as fault:
+            label.fault = fault
+            self.pos = len(self._text)

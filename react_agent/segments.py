@@ -27,11 +27,11 @@ _TAG = rf"(?i:(?P<open>{_OPEN})|(?P<close>{_CLOSE})|(?P<channel>{_CHANNEL})|(?P<
 _QUOTED = r"""(?:"[^"\\\n]{1,80}+"|\\?["'“‘`„＂«][^"'“”‘’`\\{}\[\]:：\n]{1,80}+\\?["'”’`“＂»]?)"""
 _BARE = r"""[^\W\d][\w.-]{0,60}+["'”]?"""
 _BLANK = r"[\s,，\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\x00-\x08]"
-_NOISE = rf"(?:{_BLANK}++|//[^\n]{{0,200}}+\n|\#[^\n]{{0,200}}+\n|/\*(?:[^*]|\*(?!/)){{0,80}}+\*/|\\[nrt])*+"
+_NOISE = rf"(?:{_BLANK}++|//[^\n]{{0,200}}+\n|\#[^\n]{{0,200}}+\n|/\*(?:[^*]|\*(?!/)){{0,40}}+\*/|\\[nrt])*+"
 _COLON = rf"{_BLANK}*+[:：]"
 _OBJECT = rf"(?<=[{{｛])(?:(?={_NOISE}{_QUOTED}{_COLON})|(?<![\w\\$^][{{｛])(?={_NOISE}{_BARE}{_COLON}))"
 CHANNEL_END = re.compile(r"\s*+<\|(?:end|channel|start|return|call)\|>", re.IGNORECASE)
-MARK = re.compile(rf"[{{｛<\[◁](?:(?P<object>{_OBJECT})|{_TAG})")
+MARK = re.compile(rf"[{{｛<\[◁](?:(?P<object>{_OBJECT})|(?=[A-Za-z/|｜]){_TAG})")
 OPENING = re.compile(rf"[<\[◁](?i:{_OPEN})")
 CLOSING = re.compile(rf"[<\[◁](?i:{_CLOSE})")
 
