@@ -1,0 +1,106 @@
+"""The standard decoder, for text that is JSON and in which nothing is in doubt."""
+
+import json
+import math
+import re
+from typing import Any
+
+MAX_DEPTH = 100
+_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\]]', re.DOTALL)
+_BEGINS = re.compile(r'\{[ \t\r\n]*+["}]|\[')
+_PART = 4096  # an error's constructor counts the lines before it, so that the decoder is not given a whole long text at once
+_NEAR_END = 20
+
+
+class _Doubtful(ValueError):
+    """Valid for the decoder, but one name or number has two meanings or none."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise _Doubtful
+    return found
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise _Doubtful
+    return value
+
+
+def _constant(text: str) -> Any:
+    raise _Doubtful(text)
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_float=_float, parse_constant=_constant)
+_RAW_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_float=_float, parse_constant=_constant, strict=False)
+
+
+def strict_text(text: str) -> Any:
+    """The value of a text that is JSON and nothing else. Raises ValueError; also for a duplicate key, NaN and too much depth."""
+    try:
+        value = _DECODER.decode(text)
+    except RecursionError:
+        raise _Doubtful from None
+    _refuse_doubts(text, value)
+    return value
+
+
+def strict_container(text: str, start: int, repairs: dict[str, int]) -> tuple[Any, int] | None:
+    """The object or list that begins at start and the offset after it, if JSON's grammar holds and nothing in it is in doubt.
+
+    Raw control characters in strings are the one repair that is made here, since the decoder can read them.
+    """
+    if not _BEGINS.match(text, start):
+        return None
+    if len(text) <= _PART:
+        return _container(text, start, 0, repairs)[0]
+    found, cut = _container(text[start : start + _PART], 0, start, repairs)
+    return _container(text, start, 0, repairs)[0] if cut and start + _PART < len(text) else found
+
+
+def _container(text: str, at: int, offset: int, repairs: dict[str, int]) -> tuple[tuple[Any, int] | None, bool]:
+    """The container at at, and without one whether the text may only be too short for it. offset: the text's own, in the reply."""
+    control = -1
+    try:
+        try:
+            value, end = _DECODER.raw_decode(text, at)
+        except json.JSONDecodeError as error:
+            if not error.msg.startswith("Invalid control character"):
+                raise
+            control = error.pos
+            value, end = _RAW_DECODER.raw_decode(text, at)
+        if end - at > 2 * MAX_DEPTH or not text.isascii() or text.find("\\u", at, end) >= 0:
+            _refuse_doubts(text[at:end], value)
+    except json.JSONDecodeError as error:
+        return None, error.pos >= len(text) - _NEAR_END or error.msg.startswith("Unterminated")
+    except (ValueError, RecursionError):
+        return None, False
+    if control >= 0:
+        repairs.setdefault("raw_control", offset + control)
+    return (value, offset + end), False
+
+
+def _refuse_doubts(text: str, value: Any) -> None:
+    """ValueError for more than MAX_DEPTH levels and for half a surrogate pair."""
+    if text.count("{") + text.count("[") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
+        raise _Doubtful
+    if not text.isascii():
+        text.encode()  # raises UnicodeEncodeError, a ValueError
+    if "\\ud" in text or "\\uD" in text:
+        json.dumps(value, ensure_ascii=False).encode()
+
+
+def _depth(text: str) -> int:
+    """How many brackets are open at once in a text that is JSON."""
+    depth = deepest = 0
+    for match in _BRACKETS.finditer(text):
+        bracket = match[0]
+        if bracket in "{[":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif bracket in "}]":
+            depth -= 1
+    return deepest
