@@ -1,152 +1,130 @@
-"""Runs a set of tasks and says how many were right, and what they cost."""
+"""Runs a set of tasks, any number at once, and keeps what became of each."""
 
-import collections
-import json
-import os
+import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import asdict, dataclass, fields
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Literal, Self
 
 from react_agent.agent import Agent
-from react_agent.errors import ConfigError
-from react_agent.evaluate_checks import Task, right, task_from
-from react_agent.types import RunResult, Step
+from react_agent.evaluate_outcome import Outcome, judged, outcome_of
+from react_agent.evaluate_tasks import Task
+
+MOST_ENDPOINT_ERRORS = 5  # in a row: the server is gone, and what follows would not measure the model
+HEARING_S = 0.5           # between two looks for Ctrl-C, which Windows does not hear while it waits
+
+Ending = Literal["done", "cancelled", "endpoint_error"]
+Job = tuple[Task, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of one task in one round. calls: {"tool", "ok", "error"}; tokens are sums over the run."""
+@dataclass(slots=True)
+class Evaluation:
+    """What an evaluation has come to. ending: why it is over. error: what the endpoint said last, where that is why."""
 
-    id: str
-    kind: str
-    question: str
-    right: bool
-    answer: str | None
-    expected: Any
-    status: str
-    stop_reason: str
-    steps: int
-    calls: tuple[Mapping[str, Any], ...]
-    prompt_tokens: int
-    cached_tokens: int | None
-    completion_tokens: int
-    estimated: bool
-    seconds: float
-    parse_failures: int
-    parse_reasons: tuple[str, ...]
-    repairs: tuple[str, ...]
+    outcomes: list[Outcome] = field(default_factory=list)
+    ending: Ending = "done"
     error: str = ""
-    trace: str | None = None
-    round: int = 1
+    _failures: int = 0
 
-
-def read_tasks(path: str | os.PathLike[str]) -> list[Task]:
-    """The tasks of a JSON Lines file; ConfigError names the line that is none, and a second use of an id."""
-    tasks = [task_from(body, where) for where, body in _lines(path)]
-    twice = [name for name, count in collections.Counter(task.id for task in tasks).items() if count > 1]
-    if not tasks or twice:
-        raise ConfigError(f"{path} holds no tasks" if not tasks else f"{path}: these ids are used more than once: {', '.join(twice)}")
-    return tasks
-
-
-def read_outcomes(path: str | os.PathLike[str]) -> list[Outcome]:
-    """Finished outcomes of an earlier evaluation; a last line that was cut does not count."""
-    known = {item.name for item in fields(Outcome)}
-    outcomes = []
-    for where, body in _lines(path, cut_is_fine=True):
-        try:
-            values: dict[str, Any] = {name: tuple(item) if isinstance(item, list) else item for name, item in body.items() if name in known}
-            outcomes.append(Outcome(**values))
-        except TypeError as error:
-            raise ConfigError(f"{where}: not an outcome of an evaluation: {error}") from None
-    return outcomes
-
-
-def _lines(path: str | os.PathLike[str], cut_is_fine: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
-    try:
-        text = Path(path).read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot read {path}: {error}") from None
-    for number, line in enumerate(text.split("\n"), 1):
-        where = f"{path}, line {number}"
-        if not line.strip():
-            continue
-        try:
-            body = json.loads(line)
-        except ValueError as error:
-            if cut_is_fine and not text.endswith("\n") and number == text.count("\n") + 1:
-                return
-            raise ConfigError(f"{where}: not JSON: {error}") from None
-        if not isinstance(body, dict):
-            raise ConfigError(f"{where}: not a JSON object")
-        yield where, body
+    def add(self, outcome: Outcome) -> None:
+        self.outcomes.append(outcome)
+        self._failures = self._failures + 1 if outcome.stop_reason == "endpoint_error" else 0
+        if self._failures >= MOST_ENDPOINT_ERRORS:
+            self.ending, self.error = "endpoint_error", outcome.error
 
 
 def evaluate(
-    tasks: Sequence[Task], agent: Agent, *, parallel: int = 1, repeat: int = 1, done: Iterable[Outcome] = (),
-    on_outcome: Callable[[Outcome], None] | None = None, cancel: threading.Event | None = None,
-) -> list[Outcome]:  # fmt: skip
-    """Run every task that is not among `done`, `parallel` at a time, `repeat` rounds.
+    tasks: Sequence[Task], agent_for: Callable[[Task, int], Agent], *, parallel: int = 1, repeat: int = 1, done: Iterable[Outcome] = (),
+    setup: str = "", on_outcome: Callable[[Outcome], None] | None = None, cancel: threading.Event | None = None,
+) -> Evaluation:  # fmt: skip
+    """Run every task in every round that is not among `done`, `parallel` at a time.
 
-    on_outcome: called in this thread as each one ends. cancel, or Ctrl-C: running tasks are stopped and left out, what is finished is
-    returned (Ctrl-C is raised again after they have ended).
+    agent_for: makes the agent of a task and its round; called in several threads. done: of an earlier evaluation, see kept().
+    setup: what is measured, in words; it stands in each outcome. on_outcome: called in this thread as each run ends.
+    cancel, or Ctrl-C: running tasks are stopped and left out, what is finished is returned. The event is set, too, when the
+    evaluation ends early by itself. Raises what agent_for and on_outcome raise, after the running tasks have been stopped.
     """
+    evaluation = Evaluation(kept(tasks, done, repeat))
     cancel = cancel or threading.Event()
-    outcomes = list(done)
-    have = {(outcome.id, outcome.round) for outcome in outcomes}
-    todo = [(task, number) for number in range(1, repeat + 1) for task in tasks if (task.id, number) not in have]
 
-    def one(task: Task, number: int) -> Outcome | None:
+    def run(job: Job) -> Outcome | None:
+        task, number = job
         if cancel.is_set():
             return None
-        result = agent.run(task.question, cancel=cancel)
-        return None if cancel.is_set() else outcome_of(task, result, number)
+        result = agent_for(task, number).run(task.question, cancel=cancel)
+        return None if result.status == "cancelled" else outcome_of(task, result, number, setup)
 
-    with ThreadPoolExecutor(parallel, thread_name_prefix="evaluate") as pool:
-        waiting = {pool.submit(one, task, number) for task, number in todo}
+    def take(outcome: Outcome) -> None:
+        evaluation.add(outcome)
+        if on_outcome is not None:
+            on_outcome(outcome)
+
+    with _Crew(run, to_do(tasks, evaluation.outcomes, repeat), parallel, cancel) as crew:
         try:
-            for future in _as_they_end(waiting):
-                outcome = future.result()
-                if outcome is not None:
-                    outcomes.append(outcome)
-                    if on_outcome is not None:
-                        on_outcome(outcome)
-        except BaseException:
-            cancel.set()
-            raise
-    return outcomes
+            while evaluation.ending == "done" and crew.left:
+                for outcome in crew.ended():
+                    take(outcome)
+        except KeyboardInterrupt:
+            evaluation.ending = "cancelled"
+        crew.stop()
+        for outcome in crew.ended():
+            take(outcome)
+    if cancel.is_set() and evaluation.ending == "done":
+        evaluation.ending = "cancelled"
+    return evaluation
 
 
-def _as_they_end(waiting: set[Future[Outcome | None]]) -> Iterator[Future[Outcome | None]]:
-    while waiting:
-        ended, waiting = wait(waiting, timeout=0.5, return_when=FIRST_COMPLETED)  # short, so that Ctrl-C is heard
-        yield from ended
+def kept(tasks: Sequence[Task], done: Iterable[Outcome], repeat: int) -> list[Outcome]:
+    """The outcomes that need not be run again, judged by the tasks as they are now: not those of other tasks, of a question that has
+    changed, of rounds beyond the last one, or of runs that the endpoint ended."""
+    by_id = {task.id: task for task in tasks}
+    return [
+        judged(outcome, task) for outcome in done
+        if (task := by_id.get(outcome.id)) is not None and outcome.question in ("", task.question)
+        and outcome.round <= repeat and outcome.stop_reason != "endpoint_error"
+    ]  # fmt: skip
 
 
-def outcome_of(task: Task, result: RunResult, number: int = 1) -> Outcome:
-    """Judge one run."""
-    calls = tuple(call for step in result.steps if (call := _call(step)) is not None)
-    reasons = tuple(step.parse_error.split(":")[0] for step in result.steps if step.parse_error)
-    repairs = tuple(repair.name for step in result.steps if step.decision for repair in step.decision.repairs)
-    usage = result.usage
-    return Outcome(
-        task.id, task.kind, task.question, right(task, result.answer, calls), result.answer, task.answer, result.status, result.stop_reason,
-        len(result.steps), calls, usage.input_tokens, usage.cached_tokens, usage.output_tokens, usage.estimated, result.seconds,
-        len(reasons), reasons, repairs, result.error, result.trace_path, number,
-    )  # fmt: skip
+def to_do(tasks: Sequence[Task], done: Iterable[Outcome], repeat: int) -> list[Job]:
+    """What is left, round by round."""
+    have = {outcome.key for outcome in done}
+    return [(task, number) for number in range(1, repeat + 1) for task in tasks if (task.id, number) not in have]
 
 
-def _call(step: Step) -> dict[str, Any] | None:
-    """A call that got an observation, also one answered from memory."""
-    if step.decision is None or step.decision.call is None or step.observation is None:
-        return None
-    call = step.decision.call
-    return {"tool": call.name, "ok": step.observation.error is None, "error": step.observation.error, "arguments": call.arguments}
+class _Crew:
+    """Threads that run jobs. left: how many have not been handed out by ended(). At the end of a with block all threads have ended."""
 
+    def __init__(self, run: Callable[[Job], Outcome | None], jobs: Sequence[Job], parallel: int, cancel: threading.Event) -> None:
+        self.left = len(jobs)
+        self._cancel = cancel
+        self._ended: queue.SimpleQueue[Future[Outcome | None]] = queue.SimpleQueue()
+        self._pool = ThreadPoolExecutor(parallel, thread_name_prefix="evaluate")
+        for job in jobs:
+            self._pool.submit(run, job).add_done_callback(self._ended.put)
 
-def to_line(outcome: Outcome) -> str:
-    """One outcome as a JSON line."""
-    return json.dumps(asdict(outcome), ensure_ascii=False, default=str)
+    def ended(self) -> Iterator[Outcome]:
+        """What has ended since the last time; waits a moment for the first. Raises what a run raised."""
+        wait = HEARING_S
+        while self.left:
+            try:
+                future = self._ended.get(timeout=wait)
+            except queue.Empty:
+                return
+            self.left -= 1
+            wait = 0
+            if not future.cancelled() and (outcome := future.result()) is not None:
+                yield outcome
+
+    def stop(self) -> None:
+        """Stop what runs, and let nothing more begin; waits for the threads."""
+        if self.left:
+            self._cancel.set()
+        self._pool.shutdown(cancel_futures=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.stop()

@@ -1,109 +1,230 @@
-"""Is an answer right? The checks that a task can name."""
+"""Is an answer right? The checks that a task can name, each a value that says what is wrong with an answer, or nothing."""
 
-import importlib
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
-from react_agent.agent_guards import ADMISSION
-from react_agent.errors import ConfigError
+from react_agent.errors import ConfigError, ToolError
+from react_agent.tools.files_regex import RegexChild
 
-_NUMBER = re.compile(r"-?\d[\d,]*\.?\d*(?:[eE][-+]?\d+)?")
-_CLAIM = re.compile(r"\d+\.\d+|\$ ?\d+|\b\d{2,}\b")
 MOST_NUMBERS = 3  # an answer with more numbers that are not in the question has not decided
+LEAST_WORDS, LEAST_SIGNS = 4, 6  # of an answer that there is no such thing: words, or Chinese characters
+REGEX_SECONDS = 3.0
+EXACTLY = 1e-9
+
+_NUMBER = re.compile(r"(-?\d[\d,]*\.?\d*(?:[eE]-?\d+)?)(?: ?(万亿|万|亿))?")
+_MULTIPLES = {"": 1.0, "万": 1e4, "亿": 1e8, "万亿": 1e12}
+# A number that a person would take for a fact: with a decimal point, with a currency, or of two digits.
+_CLAIM = re.compile(r"\d+\.\d+|\$ ?\d+|\b\d{2,}\b|\d+ ?(?:元|块|美元|欧元|克朗)", re.ASCII)
+_ADMISSION = re.compile(
+    r"not (?:be )?(?:found|find|confirm|known|available|able|possible|determin|retriev|answer|exist|recogni|valid|provide)"
+    r"|cannot|can't|could ?n[o']t|does ?n[o']t exist|no (?:price|data|information|result|record)"
+    r"|unable|unknown|unavailable|invalid|error|failed|timed? ?out|n/a"
+    r"|无法|不能|没有|没能|未能|未找到|未查到|找不到|查不到|查不出|不存在|并无|暂无|无此|不可用|无效|未知|不知道|不清楚|失败|错误|出错|超时",
+    re.IGNORECASE,
+)
+_CHINESE = re.compile("[\u4e00-\u9fff]")
+# Signs that mean the same as ASCII ones, where a judge must not be blind: full-width digits, real minus signs, curly apostrophes.
+_ASCII = str.maketrans("０１２３４５６７８９．－−＄’", "0123456789.--$'")
+
+
+class Check(Protocol):
+    """What an answer is held against. expected: for a person. fault: what is wrong with an answer, "" when it is right."""
+
+    @property
+    def expected(self) -> str: ...
+
+    def fault(self, question: str, answer: str) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    """A question and how its answer is judged.
+class Number:
+    """The value is in the answer, with few other numbers that the question does not have."""
 
-    check: {"type": "number", "value", "tol"} | {"type": "contains_all", "values"} | {"type": "exact", "value"} |
-    {"type": "regex", "pattern"} | {"type": "not_found"} | {"type": "python", "function": "module:name"}, which is called with
-    (task, answer) and returns a bool. tools: a successful call of one of them is needed where needs_tool is set; where
-    failed_call_counts is set, a failed one will do (for what does not exist).
-    """
+    value: float
+    tolerance: float
 
-    id: str
-    question: str
-    check: Mapping[str, Any]
-    kind: str = ""
-    answer: Any = None
-    needs_tool: bool = False
-    tools: tuple[str, ...] = ()
-    failed_call_counts: bool = False
+    @property
+    def expected(self) -> str:
+        return f"{self.value:.15g}" + (f" ± {self.tolerance:g}" if self.tolerance else "")
 
+    def fault(self, question: str, answer: str) -> str:
+        asked = numbers(question)
+        new = [x for x in numbers(answer) if self._hit(x) or not any(abs(x - other) < EXACTLY for other in asked)]
+        if not new:
+            return "it has no number that is not in the question"
+        if len(new) > MOST_NUMBERS:
+            return f"it has {len(new)} numbers that are not in the question; at most {MOST_NUMBERS} may be there"
+        if any(map(self._hit, new)):
+            return ""
+        return f"it says {', '.join(f'{x:.15g}' for x in new)} in place of {self.expected}"
 
-def task_from(body: Mapping[str, Any], where: str) -> Task:
-    """A task from a line of JSON; ConfigError names the line and what is missing."""
-    missing = [name for name in ("id", "question", "check") if not body.get(name)]
-    if missing:
-        raise ConfigError(f"{where}: a task needs {', '.join(missing)}")
-    kind = body["check"].get("type") if isinstance(body["check"], dict) else None
-    if kind not in CHECKS:
-        raise ConfigError(f"{where}: the check's type must be one of {', '.join(CHECKS)}, not {kind!r}")
-    return Task(
-        str(body["id"]), str(body["question"]), body["check"], str(body.get("kind", "")), body.get("answer"), bool(body.get("needs_tool")),
-        tuple(body.get("tools", ())), bool(body.get("failed_call_counts")),
-    )  # fmt: skip
+    def _hit(self, x: float) -> bool:
+        return abs(x - self.value) <= self.tolerance + EXACTLY
 
 
-def right(task: Task, answer: str | None, calls: Sequence[Mapping[str, Any]]) -> bool:
-    """The answer checks, and a relevant tool call stands behind it. calls: {"tool", "ok"} of each."""
-    if not answer or not answer.strip() or not CHECKS[task.check["type"]](task, answer):
-        return False
-    behind = any(call["tool"] in task.tools and (call["ok"] or task.failed_call_counts) for call in calls)
-    return behind or not task.needs_tool
+@dataclass(frozen=True, slots=True)
+class ContainsAll:
+    """Each of the values is in the answer, whatever the case."""
+
+    values: tuple[str, ...]
+
+    @property
+    def expected(self) -> str:
+        return ", ".join(self.values)
+
+    def fault(self, question: str, answer: str) -> str:
+        missing = [value for value in self.values if value.lower() not in answer.lower()]
+        return f"it does not contain {', '.join(missing)}" if missing else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """The answer is the value and nothing else; white space around it does not count."""
+
+    value: str
+
+    @property
+    def expected(self) -> str:
+        return self.value
+
+    def fault(self, question: str, answer: str) -> str:
+        return "" if answer.strip() == self.value.strip() else "it is not exactly the expected text"
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """A regular expression is found in the answer (as one line, whatever the case), within a few seconds."""
+
+    pattern: str
+
+    @property
+    def expected(self) -> str:
+        return f"a match of {self.pattern}"
+
+    def fault(self, question: str, answer: str) -> str:
+        try:
+            with RegexChild(self.pattern, hits=1, seconds=REGEX_SECONDS) as child:
+                child.feed(0, " ".join(answer.split()).encode("utf-8", "replace").decode())
+                if next(child.hits(), None) is not None:
+                    return ""
+                return f"the pattern took longer than {REGEX_SECONDS:g} seconds" if child.timed_out else "it does not match the pattern"
+        except ToolError as error:
+            return f"the pattern could not be tried: {error}"
+
+
+@dataclass(frozen=True, slots=True)
+class NotFound:
+    """The answer says, in a sentence, that there is no such thing, and makes no number up."""
+
+    expected: str = "that it cannot be confirmed"
+
+    def fault(self, question: str, answer: str) -> str:
+        answer, question = answer.translate(_ASCII), question.translate(_ASCII)
+        invented = [claim for claim in _CLAIM.findall(answer) if claim not in question]
+        if invented:
+            return f"it makes up {', '.join(invented)}"
+        if not _ADMISSION.search(answer):
+            return "it does not say that this is not known"
+        whole = len(answer.split()) >= LEAST_WORDS or len(_CHINESE.findall(answer)) >= LEAST_SIGNS
+        return "" if whole else "it is no whole sentence"
+
+
+@dataclass(frozen=True, slots=True)
+class Custom:
+    """A function of the task's author: called with the question and the answer, it returns whether the answer is right, or, as a text,
+    what is wrong with it ("" for nothing)."""
+
+    name: str
+    function: Callable[[str, str], bool | str]
+
+    @property
+    def expected(self) -> str:
+        return f"what {self.name}() accepts"
+
+    def fault(self, question: str, answer: str) -> str:
+        try:
+            verdict = self.function(question, answer)
+        except Exception as error:  # the author's code: what it raises is told with the task, and the other tasks go on
+            return f"{self.name}() failed: {type(error).__name__}: {error}"
+        if isinstance(verdict, str):
+            return verdict
+        return "" if verdict else f"{self.name}() says no"
 
 
 def numbers(text: str) -> list[float]:
-    """Every number of a text, thousands separators allowed."""
+    """Every number of a text: thousands separators, full-width digits and 万 are understood."""
     found = []
-    for match in _NUMBER.findall(text):
-        digits = match.rstrip(",.").replace(",", "")
-        try:
-            found.append(float(digits))
-        except ValueError:
-            continue
+    for digits, multiple in _NUMBER.findall(text.translate(_ASCII)):
+        value = float(digits.rstrip(",.").replace(",", "")) * _MULTIPLES[multiple]
+        found.append(float(f"{value:.15g}") if multiple else value)
     return found
 
 
-def _is_number(task: Task, answer: str) -> bool:
-    """The value is in the answer, with few other numbers that the question does not have."""
-    value, tolerance = float(task.check["value"]), float(task.check.get("tol", 0)) + 1e-9
-    asked = numbers(task.question)
-    new = [x for x in numbers(answer) if abs(x - value) <= tolerance or not any(abs(x - y) < 1e-9 for y in asked)]
-    return 0 < len(new) <= MOST_NUMBERS and any(abs(x - value) <= tolerance for x in new)
+Functions = Mapping[str, Callable[[str, str], bool | str]]
 
 
-def _contains_all(task: Task, answer: str) -> bool:
-    return all(str(value).lower() in answer.lower() for value in task.check["values"])
-
-
-def _is_exact(task: Task, answer: str) -> bool:
-    return answer.strip() == str(task.check["value"]).strip()
-
-
-def _matches(task: Task, answer: str) -> bool:
-    return re.search(task.check["pattern"], answer, re.IGNORECASE) is not None
-
-
-def _not_found(task: Task, answer: str) -> bool:
-    """It says that there is no such thing, in a sentence, and makes no number up."""
-    invented = [claim for claim in _CLAIM.findall(answer) if claim not in task.question]
-    words = len(re.findall(r"\w+|[\u4e00-\u9fff]", answer))
-    return words >= 4 and ADMISSION.search(answer) is not None and not invented
-
-
-def _python(task: Task, answer: str) -> bool:
-    module, _, name = str(task.check["function"]).partition(":")
+def check_from(body: Any, functions: Functions, where: str) -> Check:
+    """A check from its JSON; ConfigError says what is missing, with where in front. functions: what python checks may name."""
+    kind = body.get("type") if isinstance(body, dict) else None
+    if not isinstance(kind, str) or kind not in _MAKERS:
+        raise ConfigError(f"{where}: the check's type must be one of {', '.join(_MAKERS)}, not {kind!r}")
     try:
-        function = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ConfigError(f"task {task.id}: the check {task.check['function']!r} cannot be loaded: {error}") from None
-    return bool(function(task, answer))
+        return _MAKERS[kind](body, functions)
+    except (KeyError, ValueError, OverflowError) as error:
+        missing = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise ConfigError(f"{where}: the check of type {kind} is not right: {missing}") from None
 
 
-CHECKS: Mapping[str, Callable[[Task, str], bool]] = {
-    "number": _is_number, "contains_all": _contains_all, "exact": _is_exact, "regex": _matches, "not_found": _not_found, "python": _python,
+def _number(body: Mapping[str, Any], _: Functions) -> Check:
+    value, tolerance = body["value"], body.get("tol", 0)
+    for each in (value, tolerance):
+        if isinstance(each, bool) or not isinstance(each, int | float) or not math.isfinite(each):
+            raise ValueError(f"value and tol must be numbers, not {each!r}")
+    if tolerance < 0:
+        raise ValueError("tol must not be below 0")
+    return Number(float(value), float(tolerance))
+
+
+def _contains_all(body: Mapping[str, Any], _: Functions) -> Check:
+    values = body["values"]
+    if not isinstance(values, list) or not values or not all(isinstance(value, str) and value for value in values):
+        raise ValueError("values must be a list of texts")
+    return ContainsAll(tuple(values))
+
+
+def _exact(body: Mapping[str, Any], _: Functions) -> Check:
+    return Exact(_text(body, "value"))
+
+
+def _regex(body: Mapping[str, Any], _: Functions) -> Check:
+    pattern = _text(body, "pattern")
+    try:
+        re.compile(pattern)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise ValueError(f"not a regular expression: {error}") from None
+    return Matches(pattern)
+
+
+def _python(body: Mapping[str, Any], functions: Functions) -> Check:
+    name = _text(body, "function")
+    if name not in functions:
+        known = f"there are: {', '.join(functions)}" if functions else "no functions were given"
+        raise ValueError(f"there is no function {name!r}; {known}")
+    return Custom(name, functions[name])
+
+
+def _text(body: Mapping[str, Any], name: str) -> str:
+    value = body[name]
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"{name} must be a text, not {value!r}")
+    return value
+
+
+_MAKERS: Mapping[str, Callable[[Mapping[str, Any], Functions], Check]] = {
+    "number": _number, "contains_all": _contains_all, "exact": _exact, "regex": _regex, "python": _python,
+    "not_found": lambda body, functions: NotFound(),
 }  # fmt: skip
+CHECK_TYPES: Sequence[str] = tuple(_MAKERS)
