@@ -187,9 +187,10 @@ def test_the_tools(folder):
 def test_a_table_name_that_gives_orders_is_not_in_the_description(tmp_path):
     connection = sqlite3.connect(tmp_path / "x.db")
     connection.execute(f'CREATE TABLE "{INJECTION}"(a)')
-    connection.execute(f'CREATE TABLE plain(a, "{INJECTION}", b REFERENCES plain(a))')
+    connection.execute(f'CREATE TABLE plain(a, "{INJECTION}", b REFERENCES plain(a), c REFERENCES "{INJECTION}"(a))')
     connection.close()
-    assert sqlite_tools(tmp_path / "x.db")[0].description == 'Run one SQLite SELECT on the database "x". Its tables: plain(a, b = plain.a).'
+    about = sqlite_tools(tmp_path / "x.db")[0].description
+    assert about == 'Run one SQLite SELECT on the database "x". Its tables: plain(a, b = plain.a, c).'
 
 
 def test_many_tables_are_shown_as_far_as_they_fit(tmp_path):

@@ -44,6 +44,8 @@ FAILED = [
      "write the table before it: readers.id or loans.id"),
     ("SELECT * FROM reader", "no such table: reader", f"did you mean readers?; {TABLES}"),
     ("SELECT * FROM main.Bokos", "no such table: main.Bokos", f"did you mean books?; {TABLES}"),
+    ("SELECT count(*) FROM readers JOIN cities ON readers.city_id = cities.id", "no such table: cities",
+     f"it is a column: readers.city; {READERS}; {TABLES}"),
     ("SELECT * FROM information_schema.tables", "no such table: information_schema.tables", TABLES),
     ("SELECT YEAR(day) FROM loans", "no such function: YEAR", DATES.format("%Y")),
     ("SELECT nosuch(1)", "no such function: nosuch", "SQLite does not have it; use another function"),

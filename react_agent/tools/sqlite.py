@@ -269,7 +269,8 @@ def _columns(table: Table) -> Iterator[str]:
     """`id`, and `customer_id = customers.id` for a foreign key."""
     for column in table.columns:
         if _plain(column.name):
-            yield f"{column.name} = {column.references}" if column.references else column.name
+            target = column.references if all(map(_plain, column.references.split("."))) else ""
+            yield f"{column.name} = {target}" if target else column.name
 
 
 def _plain(name: str) -> str:

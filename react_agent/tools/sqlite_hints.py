@@ -161,7 +161,7 @@ def _near_column(column: str, tables: Sequence[Table]) -> str:
     """The column that was probably meant: part of the name (customer_name -> customers.name, price -> unit_price), or spelled like it."""
     all_names = {f"{spelled(table.name)}.{spelled(name)}": name.lower() for table in tables for name in table.column_names}
     parts = [full for full, name in all_names.items() if len(name) > 2 and (column.endswith(f"_{name}") or name.endswith(f"_{column}"))]
-    owned = [full for full in parts if full.lower().split(".")[0].strip('"').rstrip("s") == column.rpartition("_")[0]]
+    owned = [full for full in parts if singular(full.lower().split(".")[0].strip('"')) == column.rpartition("_")[0]]
     close = difflib.get_close_matches(column, all_names.values(), n=1, cutoff=0.6)
     spelled_like = [full for full, name in all_names.items() if name in close]
     return next(iter(owned + parts + spelled_like), "")
@@ -180,8 +180,17 @@ def _join_to(table: Table, others: Sequence[Table]) -> str:
 def _for_table(name: str, question: Question) -> str:
     wanted = name.rpartition(".")[2].lower()
     known = {table.name.lower(): table.name for table in question.tables}
-    near = [each for each in known if each.rstrip("s") == wanted.rstrip("s")] or difflib.get_close_matches(wanted, known, n=1)
-    return join(f"did you mean {spelled(known[near[0]])}?" if near else "", _table_names(question))
+    near = [each for each in known if singular(each) == singular(wanted)] or difflib.get_close_matches(wanted, known, n=1)
+    if near:
+        return join(f"did you mean {spelled(known[near[0]])}?", _table_names(question))
+    pairs = ((table, name) for table in question.tables for name in table.column_names)
+    columns = [f"{spelled(table.name)}.{spelled(name)}" for table, name in pairs if name.lower() == singular(wanted)]
+    return join(f"it is a column: {' or '.join(columns[:3])}" if columns else "", _columns_of(question.in_scope), _table_names(question))
+
+
+def singular(word: str) -> str:
+    """A guess, to find what a model calls by the plural: cities -> city."""
+    return word[:-3] + "y" if word.endswith("ies") else word.removesuffix("s")
 
 
 def _for_function(name: str, question: Question) -> str:
