@@ -69,17 +69,18 @@ _SPEAKER = re.compile(SPEAKER, re.IGNORECASE)
 class Unreadable(Exception):
     """Why a text could not be read, and where.
 
-    cut: the text ended too early; what is there may be right. partial: the object's own members that had been read;
-    keys: theirs, and the one whose value was being read.
+    about: what stands at the fault, to be looked for from offset on. cut: the text ended too early; what is there may be right.
+    partial: the object's own members that had been read; keys: theirs, and the one whose value was being read.
     """
 
-    def __init__(self, reason: ParseReason, offset: int, hint: str, *, cut: bool = False) -> None:
+    def __init__(self, reason: ParseReason, offset: int, hint: str, *, about: str = "", cut: bool = False) -> None:
         super().__init__(reason, offset, hint)
         self.partial: dict[str, Any] = {}
         self.keys: tuple[str, ...] = ()
         self.reason: ParseReason = reason
         self.offset = offset
         self.hint = hint
+        self.about = about
         self.cut = cut
 
 

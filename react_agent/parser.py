@@ -13,6 +13,7 @@ from react_agent.types import Completion, Decision, Repair, ToolCall
 
 MAX_CHARACTERS = 2_000_000
 _EXCERPT = 40
+_SAID_WHEN_CUT = frozenset({"empty", "only_thinking", "refused", "too_long"})
 
 
 def parse_decision(completion: Completion, tools: ToolRegistry) -> Decision:
@@ -93,10 +94,13 @@ def _offset(repair: tuple[str, int]) -> int:
 
 def _parse_error(error: Unreadable, text: str, cut: bool) -> ParseError:
     """The error with its place in the text. A reply that was cut is told so, whatever else is wrong with it."""
-    reason, hint, at = error.reason, error.hint, min(error.offset, len(text))
-    if cut and reason not in ("empty", "only_thinking", "refused", "too_long"):
-        reason, hint, at = "truncated", f"the reply was cut after {len(text)} characters", len(text)
-    start = max(0, at - _EXCERPT // 2) if at == len(text) or reason in ("truncated",) else at
-    return ParseError(
-        reason, hint, excerpt=text[start : start + _EXCERPT], line=text.count("\n", 0, at) + 1, column=at - text.rfind("\n", 0, at)
-    )
+    reason, hint, at = error.reason, error.hint, error.offset
+    if error.about:
+        at = max(at, text.find(error.about, at))
+    if cut and reason not in _SAID_WHEN_CUT:
+        reason, hint = "truncated", f"the reply was cut after {len(text)} characters"
+    if reason == "truncated":
+        at = len(text)
+    start = max(0, at - _EXCERPT) if at == len(text) else at
+    excerpt = " ".join(text[start : start + _EXCERPT].split())
+    return ParseError(reason, hint, excerpt=excerpt, line=text.count("\n", 0, at) + 1, column=at - text.rfind("\n", 0, at))

@@ -195,7 +195,7 @@ class Choice:
         """A conflict if lines such as "Action: fetch" in front of the object name another tool or another input."""
         if start == self._begin or not _COLON.search(self._text, self._begin, start):
             return
-        labels = find_labels(self._reply(), self._begin, start, self._guide)
+        labels, _ = find_labels(self._reply(), self._begin, start, self._guide)
         for label in labels:
             tool = find_tool(label.line, self._tools) if label.kind == "action" and label.line else None
             if tool and tool is not chosen.tool:

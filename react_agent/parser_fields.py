@@ -103,7 +103,8 @@ def called(fields: Fields, tools: ToolRegistry, offset: int, repairs: dict[str, 
             call.input, call.given = inner.input, True
         call.name = inner.action
     if not isinstance(call.name, str | None):
-        raise Unreadable("unknown_tool", offset, f"action is {json.dumps(call.name)[:40]}; write a tool's name there as text, or none")
+        hint = f"action is {json.dumps(call.name)[:40]}; write a tool's name there as text, or none"
+        raise Unreadable("unknown_tool", offset, hint, about='"action"')
     return call
 
 
@@ -124,7 +125,8 @@ def _only(values: list[Any], offset: int, repairs: dict[str, int]) -> Any:
 def _refuse_disagreement(value: dict[str, Any], keys: list[str], offset: int) -> None:
     for other in keys[1:]:
         if not same(value[keys[0]], value[other]):
-            raise Unreadable("conflict", offset, f'"{keys[0]}" and "{other[:40]}" say different things; keep only one of them')
+            hint = f'"{keys[0]}" and "{other[:40]}" say different things; keep only one of them'
+            raise Unreadable("conflict", offset, hint, about=f'"{other}"')
 
 
 def _refuse_other_name(value: dict[str, Any], key: str, others: list[str], tools: ToolRegistry, offset: int) -> None:
@@ -132,4 +134,5 @@ def _refuse_other_name(value: dict[str, Any], key: str, others: list[str], tools
     for other in others:
         name = value[other]
         if isinstance(name, str) and (tool := find_tool(name, tools)) and not same(value[key], name):
-            raise Unreadable("conflict", offset, f'"{key}" and "{other[:40]}" name different tools, one of them {tool.name}; name one')
+            hint = f'"{key}" and "{other[:40]}" name different tools, one of them {tool.name}; name one'
+            raise Unreadable("conflict", offset, hint, about=f'"{other}"')

@@ -96,12 +96,12 @@ def refuse_misplaced(tool: Tool, inputs: dict[str, Any], value: dict[str, Any], 
     """
     for key in inputs:
         if key in CANONICAL and CANONICAL[key] not in has and key not in tool.parameter_names:
-            raise Unreadable("bad_input", offset, f'"{key}" stands inside action_input; close action_input before it')
+            raise Unreadable("bad_input", offset, f'"{key}" stands inside action_input; close action_input before it', about=f'"{key}"')
     for key in value:
         if key in tool.parameter_names and key not in CANONICAL and key not in inputs:
-            raise Unreadable("bad_input", offset, f'"{key}" stands beside action_input; write it inside')
+            raise Unreadable("bad_input", offset, f'"{key}" stands beside action_input; write it inside', about=f'"{key}"')
 
 
 def _bad_input(tool: Tool, offset: int, what: str) -> Unreadable:
     shape = json.dumps(dict.fromkeys(tool.parameter_names, "..."), ensure_ascii=False)
-    return Unreadable("bad_input", offset, f'{what}; write "action_input": {shape}')
+    return Unreadable("bad_input", offset, f'{what}; write "action_input": {shape}', about='"action_input"')

@@ -71,17 +71,17 @@ def begins_label(line: str) -> bool:
     return word != "" and any(label.startswith(word) for label in _COMMON)
 
 
-def find_labels(text: str, begin: int, end: int, guide: Guide) -> list[Label]:
-    """The labels of text[begin:end] in order, up to the first invented observation. Labels inside a JSON input do not count.
+def find_labels(text: str, begin: int, end: int, guide: Guide) -> tuple[list[Label], int]:
+    """The labels of text[begin:end] in order, up to the first invented observation, and its offset or -1.
 
-    Raises Unreadable for too many.
+    Labels inside a JSON input do not count. Raises Unreadable for too many.
     """
     finder = _Finder(text, begin, guide)
     while match := _LABEL.search(text, finder.pos, end):
         if not finder.take(match):
-            return finder.labels
+            return finder.labels, match.start()
     finder.finish(end)
-    return finder.labels
+    return finder.labels, -1
 
 
 class _Finder:

@@ -43,15 +43,15 @@ def unknown_tool(name: str, tools: ToolRegistry, offset: int) -> Unreadable:
     """Says what is there instead. A near name goes into the hint, never into the call."""
     shown = name if len(name) <= _SHOWN else f"{name[: _SHOWN - 1]}…"
     same = [known for known in tools.names if _folded(known) == _folded(bare(name))]
-    meant = " or ".join(same) if len(same) > 1 else near(bare(name), tools.names)
+    meant = " and ".join(same) if len(same) > 1 else near(bare(name), tools.names)
     start = bare(re.split(r"[(\[{]", name, maxsplit=1)[0])
     if start != bare(name) and start in tools:
         hint = f"action holds a call, {shown!r}; write only the name {start!r} there and its arguments in action_input"
     elif meant:
-        hint = f"there is no tool named {shown!r}; did you mean {meant}?"
+        hint = f"there is no tool named {shown!r}; {meant} comes near"
     else:
         hint = f"there is no tool named {shown!r}; the tools are: {', '.join(tools.names) or 'none'}"
-    return Unreadable("unknown_tool", offset, hint)
+    return Unreadable("unknown_tool", offset, hint, about=name)
 
 
 def _folded(name: str) -> str:

@@ -26,7 +26,11 @@ def read_text(
 
     Raises Unreadable.
     """
-    return _Reply(find_labels(text, begin, end, guide), tools, stopped, repairs).shape()
+    labels, invented = find_labels(text, begin, end, guide)
+    found = _Reply(labels, tools, stopped, repairs).shape()
+    if found and invented >= 0:
+        repairs.setdefault("invented_observation", invented)
+    return found
 
 
 @dataclass(slots=True)
