@@ -21,7 +21,8 @@ Job = tuple[Task, int]
 
 @dataclass(slots=True)
 class Evaluation:
-    """What an evaluation has come to. ending: why it is over. error: what the endpoint said last, where that is why."""
+    """What an evaluation has come to. outcomes: in the order of the tasks, when it is over. ending: why it is over. error: what the
+    endpoint said last, where that is why."""
 
     outcomes: list[Outcome] = field(default_factory=list)
     ending: Ending = "done"
@@ -62,18 +63,25 @@ def evaluate(
             on_outcome(outcome)
 
     with _Crew(run, to_do(tasks, evaluation.outcomes, repeat), parallel, cancel) as crew:
-        try:
-            while evaluation.ending == "done" and crew.left:
-                for outcome in crew.ended():
-                    take(outcome)
-        except KeyboardInterrupt:
-            evaluation.ending = "cancelled"
-        crew.stop()
-        for outcome in crew.ended():
-            take(outcome)
+        _collect(crew, evaluation, take)
     if cancel.is_set() and evaluation.ending == "done":
         evaluation.ending = "cancelled"
+    place = {task.id: number for number, task in enumerate(tasks)}
+    evaluation.outcomes.sort(key=lambda outcome: (place[outcome.id], outcome.round))
     return evaluation
+
+
+def _collect(crew: "_Crew", evaluation: Evaluation, take: Callable[[Outcome], None]) -> None:
+    """Take outcomes until there are no more, or it is to end; then also those that ended while the others were being stopped."""
+    try:
+        while evaluation.ending == "done" and crew.left:
+            for outcome in crew.ended():
+                take(outcome)
+    except KeyboardInterrupt:
+        evaluation.ending = "cancelled"
+    crew.stop()
+    for outcome in crew.ended():
+        take(outcome)
 
 
 def kept(tasks: Sequence[Task], done: Iterable[Outcome], repeat: int) -> list[Outcome]:

@@ -42,12 +42,11 @@ def _section(title: str, content: Markup) -> Markup:
 
 
 def _head(total: Sum, outcomes: Sequence[Outcome]) -> Markup:
-    several = total.runs > total.tasks
-    title = f"{total.right} of {total.runs} {'runs' if several else 'tasks'} right" + (f", {total.tasks} tasks in rounds" if several else "")
+    what, rounds = ("runs", f", {total.tasks} tasks in rounds") if total.runs > total.tasks else ("tasks", "")
     share = f"{100 * total.share:.0f} %; the true share is between {100 * total.low:.0f} and {100 * total.high:.0f} %, with 95 % confidence"
     setups = " / ".join(dict.fromkeys(outcome.setup for outcome in outcomes if outcome.setup))
     return element(
-        "section", element("h1", title), element("p", share, class_="ending"),
+        "section", element("h1", f"{total.right} of {total.runs} {what} right{rounds}"), element("p", share, class_="ending"),
         element("p", setups, class_="small"), _facts(total), id="outcome",
     )  # fmt: skip
 

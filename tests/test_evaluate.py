@@ -44,7 +44,8 @@ def test_a_model_that_knows_the_answers_gets_every_task_right(db, registry, file
         parallel=4, setup="the one that knows", on_outcome=seen.append,
     )  # fmt: skip
     assert [(outcome.id, outcome.fault) for outcome in evaluation.outcomes if not outcome.right] == []
-    assert evaluation.ending == "done" and evaluation.outcomes == seen and {outcome.id for outcome in seen} == {task.id for task in tasks}
+    assert evaluation.ending == "done" and [outcome.id for outcome in evaluation.outcomes] == [task.id for task in tasks]
+    assert sorted(seen, key=lambda outcome: outcome.id) == sorted(evaluation.outcomes, key=lambda outcome: outcome.id)
     for outcome in seen:
         assert (outcome.stop_reason, outcome.setup, outcome.parse_failures) == ("answer", "the one that knows", 0)
         assert outcome.calls and outcome.prompt_tokens > 100 and outcome.estimated
@@ -107,6 +108,7 @@ def test_rounds_are_run_one_after_the_other_and_each_task_in_each():
     order = []
     evaluation = evaluate(PLAIN[:2], agents(adding), repeat=2, on_outcome=lambda outcome: order.append(outcome.key))
     assert order == [("t0", 1), ("t1", 1), ("t0", 2), ("t1", 2)]
+    assert [outcome.key for outcome in evaluation.outcomes] == [("t0", 1), ("t0", 2), ("t1", 1), ("t1", 2)]
     assert all(outcome.right for outcome in evaluation.outcomes)
 
 
