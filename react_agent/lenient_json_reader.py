@@ -84,7 +84,7 @@ class Reader:
         try:
             return self._read()
         except Unreadable as error:
-            if error.cut and error.reason == "truncated" and len(self._frames) == 1 and not self._as_input:
+            if error.cut and error.reason == "truncated" and len(self._frames) == 1 and self.root and not self._as_input:
                 return self._unfinished("cut")
             raise
 

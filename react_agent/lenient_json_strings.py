@@ -24,6 +24,7 @@ _OVER_ESCAPED_END = re.compile(r'(?<!\\)(?:\\{4})*+\\"')  # \" that is not an es
 _CONTROL = re.compile(r"[\x00-\x1f]")
 _MOST_QUOTES = 5000  # inside one string
 _MOST_TRIPLES = 1000
+_DECISION_KEY = re.compile(r'"(?:thought|action|action_input|final_answer)"\s*:')
 _AFTER_ROOT = re.compile(rf"[ \t\r{INVISIBLE}]*+(?:\Z|\n|```|<|[,\]}})])")
 
 
@@ -144,6 +145,8 @@ class Strings:
     def _finish(self, start: int, end: int) -> str:
         body = self._text[start:end]
         if self._inner >= 0:
+            if self._zone != "answer" and _DECISION_KEY.search(body):
+                raise self._refusal()  # a whole decision may be quoted in it, or this one may be a part of the text
             self.inferred = True
             self._repairs.setdefault("unescaped_quote", self._inner)
         if control := _CONTROL.search(body):
@@ -220,7 +223,7 @@ class Strings:
         """May this key follow here, whatever the text before it looks like?"""
         if level == self._input_level:
             return key in self._parameters() and key not in self._frames[level - 1].container
-        return level == 1 and strong_role(key) is not None
+        return level == 1 and strong_role(key) is not None and key not in self._frames[0].container and key != self._frames[0].key
 
     def _has_bare_keys(self, level: int) -> bool:
         return self._text[self._frames[level - 1].key_at] not in CLOSERS

@@ -56,7 +56,7 @@ class _Reply:
         if not tool:
             return self._finished(action, answers)
         inputs = self._arguments(tool, action.given, action)
-        premature = any(self._answer(answer) is not None for answer in answers)
+        premature = any(answer.answer.strip(" \t\"'") not in ("", "null", "None", "~") for answer in answers)
         self.repairs.setdefault("label_text", action.start)
         return Shape(self._thought(), tool, inputs, premature=premature)
 

@@ -39,7 +39,7 @@ def mapping(block: str, tool: Tool, offset: int) -> dict[str, Any]:
 
 
 def scalar(text: str, offset: int) -> str | None:
-    """The text of a value on one line, without its quotes; None for null. Raises Unreadable for one whose quote is not closed."""
+    """The text of a value on one line, without its quotes; None for null. Raises Unreadable("bad_syntax") for an open quote."""
     if text in ("", "~", "null", "Null", "NULL"):
         return None
     if text[0] == '"':
@@ -54,7 +54,7 @@ def scalar(text: str, offset: int) -> str | None:
             return text[1:-1].replace("''", "'")
     elif text[0] not in "|>":
         return text
-    raise _unclear(text, offset)
+    raise Unreadable("bad_syntax", offset, f"the quote around {text[:40]!r} is not closed, or more lines follow it")
 
 
 def _typed(value: str, tool: Tool, key: str, offset: int) -> Any:
