@@ -23,11 +23,11 @@ _UNSAFE = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
 
-def is_report(path: Path) -> bool:
-    """Whether a file is a report that was written before."""
+def is_report(path: Path, mark: str = MARK) -> bool:
+    """Whether a file is a report, or another page with a mark in its head, that was written before."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
-            return MARK in file.read(2_000)
+            return mark in file.read(2_000)
     except OSError:
         return False
 
