@@ -15,6 +15,7 @@ from react_agent.report import safe_text, source_hash
 from react_agent.report_data import json_text
 
 PAGE = Path(__file__).parent / "evaluate_html"
+MARK = '<meta name="generator" content="react-agent evaluate">'
 
 
 def render_page(outcomes: Sequence[Outcome], folder: Path) -> str:

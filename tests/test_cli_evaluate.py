@@ -116,6 +116,7 @@ def test_resume_leaves_out_what_is_there_and_asks_no_model_when_nothing_is_left(
     assert len(read_outcomes(tmp_path / "o.jsonl")) == 7
     code, out, err = run(None, TASKS, "--only", "sql", "--out", "o.jsonl", "--resume", "--page", "p.html")
     assert (code, err) == (0, "page     p.html\n") and total(out) == "7/7"
+    assert run(None, TASKS, "--only", "sql", "--out", "o.jsonl", "--resume", "--page", "p.html")[0] == 0  # an earlier page is replaced
 
 
 def test_an_existing_file_is_not_overwritten(run, tmp_path):
@@ -230,6 +231,7 @@ WRONG = [
     ([str(TASKS), "--resume"], "--resume goes on in the file of --out; name it"),
     ([str(TASKS), "--out", "no/o.jsonl"], "cannot write no/o.jsonl: there is no folder no"),
     ([str(TASKS), "--page", "no/p.html"], "cannot write no/p.html: there is no folder no"),
+    ([str(TASKS), "--page", str(TASKS)], "exists and is no page of an evaluation"),
     ([str(TASKS), "--traces", str(TASKS)], "cannot make the folder"),
     ([str(TASKS), "--instructions", "none.txt"], "none.txt"),
     ([str(TASKS), "--max-cost", "1"], "input_price"),

@@ -23,10 +23,12 @@ from react_agent.evaluate import Evaluation, evaluate, kept, to_do
 from react_agent.evaluate_checks import Functions
 from react_agent.evaluate_lines import LineFile
 from react_agent.evaluate_outcome import Outcome, read_outcomes
+from react_agent.evaluate_page import MARK
 from react_agent.evaluate_sum import summed
 from react_agent.evaluate_tasks import Task, chosen, read_tasks
 from react_agent.prompt import load
 from react_agent.registry import ToolRegistry
+from react_agent.report import is_report
 
 MAX_STEPS = 8
 # What --without takes away, as settings of the agent.
@@ -128,6 +130,8 @@ def check_places(args: argparse.Namespace) -> None:
             raise ConfigError(f"cannot write {path}: there is no folder {path.parent}")
     if args.out is not None and args.out.exists() and not args.resume:
         raise ConfigError(f"{args.out} exists; go on in it with --resume, or name another file")
+    if args.page is not None and args.page.exists() and not is_report(args.page, MARK):
+        raise ConfigError(f"{args.page} exists and is no page of an evaluation; name another file with --page")
     if args.traces is not None:
         try:
             args.traces.mkdir(parents=True, exist_ok=True)
