@@ -50,14 +50,12 @@ DEMO_QUESTIONS = (
         sql="SELECT count(*) FROM orders JOIN customers ON customers.id = orders.customer_id WHERE customers.city = 'Lisbon'",
     ),
     DemoQuestion("How many orders were cancelled?", "15", sql="SELECT count(*) FROM orders WHERE status = 'cancelled'"),
-    DemoQuestion(
-        "Which product has the most units in stock?", "Enamel Mug",
-        sql="SELECT name FROM products ORDER BY units_in_stock DESC LIMIT 1",
-    ),
+    DemoQuestion("How many products are in the category tents?", "4", sql="SELECT count(*) FROM products WHERE category = 'tents'"),
     DemoQuestion("How many days after delivery can an item be returned?", "45", document="returns.md"),
     DemoQuestion("How long is the warranty on stoves and kettles?", "36 months", document="warranty.md"),
     DemoQuestion("What does standard shipping cost?", "5.90", document="shipping.md"),
-    DemoQuestion("When does the counter close on Friday?", "20:00", document="opening-hours.md"),
+    DemoQuestion("How long is a gift card valid?", "4 years", document="gift-cards.md"),
+    DemoQuestion("How much is a membership of the Night Owl Club?", "18 EUR", document="club.md"),
 )  # fmt: skip
 DEMO_QUESTION, DEMO_ANSWER = DEMO_QUESTIONS[0].question, DEMO_QUESTIONS[0].answer
 

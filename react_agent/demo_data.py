@@ -96,7 +96,7 @@ An item that was not used can be returned within 45 days of delivery. The price 
 
 1. Write the order number on a slip and put it into the parcel.
 2. Take the parcel to the counter, or send it. Postage back is free for orders that were delivered damaged.
-3. The refund is made within 6 working days of the parcel's arrival.
+3. The refund is made within a week of the parcel's arrival.
 
 ## What cannot be returned
 
