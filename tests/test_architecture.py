@@ -1,6 +1,7 @@
 """DESIGN section 2 as a test: imports point down, and the outside world comes in at named places only."""
 
 import ast
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ OUTSIDE = {
     "requests": {"endpoints/http.py", "tools/weather.py", "local.py"},
     "jsonschema": {"registry_arguments.py"},
 }
+EXTRAS = {"local": {"xllamacpp"}, "otel": {"opentelemetry"}}  # by the beginning of the file's name: loaded only with its extra
 FILES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
 
 
@@ -72,6 +74,19 @@ def test_imports_point_down(file):
 def test_libraries_are_imported_only_where_the_design_says(library):
     users = {file for file in FILES for name, _ in imports(PACKAGE / file) if name.split(".")[0] == library}
     assert users <= OUTSIDE[library]
+
+
+def test_the_core_imports_nothing_else_from_outside():
+    """requests and jsonschema with what they bring (urllib3 speaks through requests' errors, referencing through jsonschema's);
+    an extra is imported inside the function that needs it."""
+    allowed = {"react_agent", "requests", "urllib3", "jsonschema", "referencing"} | sys.stdlib_module_names
+    for file in FILES:
+        tree = ast.parse((PACKAGE / file).read_text("utf-8"))
+        top = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+        names = {alias.name for node in top if isinstance(node, ast.Import) for alias in node.names}
+        names |= {node.module for node in top if isinstance(node, ast.ImportFrom)}
+        foreign = {name.split(".")[0] for name in names} - allowed
+        assert foreign <= EXTRAS.get(file.split("_")[0], set()), f"{file} imports {foreign} at its top"
 
 
 def test_no_import_cycle():
