@@ -66,9 +66,13 @@ def evaluate(
         _collect(crew, evaluation, take)
     if cancel.is_set() and evaluation.ending == "done":
         evaluation.ending = "cancelled"
-    place = {task.id: number for number, task in enumerate(tasks)}
-    evaluation.outcomes.sort(key=lambda outcome: (place[outcome.id], outcome.round))
+    evaluation.outcomes = _in_order(evaluation.outcomes, tasks)
     return evaluation
+
+
+def _in_order(outcomes: Iterable[Outcome], tasks: Sequence[Task]) -> list[Outcome]:
+    place = {task.id: number for number, task in enumerate(tasks)}
+    return sorted(outcomes, key=lambda outcome: (place[outcome.id], outcome.round))
 
 
 def _collect(crew: "_Crew", evaluation: Evaluation, take: Callable[[Outcome], None]) -> None:
@@ -85,14 +89,15 @@ def _collect(crew: "_Crew", evaluation: Evaluation, take: Callable[[Outcome], No
 
 
 def kept(tasks: Sequence[Task], done: Iterable[Outcome], repeat: int) -> list[Outcome]:
-    """The outcomes that need not be run again, judged by the tasks as they are now: not those of other tasks, of a question that has
+    """The outcomes that need not be run again, in the order of the tasks and judged by them as they are now: not those of other tasks, of a question that has
     changed, of rounds beyond the last one, or of runs that the endpoint ended."""
     by_id = {task.id: task for task in tasks}
-    return [
+    have = (
         judged(outcome, task) for outcome in done
         if (task := by_id.get(outcome.id)) is not None and outcome.question in ("", task.question)
         and outcome.round <= repeat and outcome.stop_reason != "endpoint_error"
-    ]  # fmt: skip
+    )  # fmt: skip
+    return _in_order(have, tasks)
 
 
 def to_do(tasks: Sequence[Task], done: Iterable[Outcome], repeat: int) -> list[Job]:

@@ -131,7 +131,7 @@ def test_what_is_done_is_judged_again_and_not_run_again():
         Outcome("t0", round=2, answer="1", question="What is 0 + 1?"),
         Outcome("other", answer="1"),
     ]
-    have = kept(PLAIN[:4], done, 1)
+    have = kept(PLAIN[:4], reversed(done), 1)
     assert [(outcome.id, outcome.right, outcome.kind) for outcome in have] == [("t0", True, "sum"), ("t1", False, "sum")]
     assert to_do(PLAIN[:4], have, 1) == [(PLAIN[2], 1), (PLAIN[3], 1)]
     evaluation = evaluate(PLAIN[:4], agents(adding), done=done)
