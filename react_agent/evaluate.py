@@ -89,8 +89,8 @@ def _collect(crew: "_Crew", evaluation: Evaluation, take: Callable[[Outcome], No
 
 
 def kept(tasks: Sequence[Task], done: Iterable[Outcome], repeat: int) -> list[Outcome]:
-    """The outcomes that need not be run again, in the order of the tasks and judged by them as they are now: not those of other tasks, of a question that has
-    changed, of rounds beyond the last one, or of runs that the endpoint ended."""
+    """The outcomes that need not be run again, in the order of the tasks and judged by them as they are now: not those of other tasks, of
+    a question that has changed, of rounds beyond the last one, or of runs that the endpoint ended."""
     by_id = {task.id: task for task in tasks}
     have = (
         judged(outcome, task) for outcome in done
