@@ -102,6 +102,7 @@ class Call:
         self.deadline.check()
         ask = self._ask()
         self.sent = self.wire.ladder.learned.apply(self.wire.body_for(ask))
+        self.deadline.check()  # a family may have looked things up for its body
         self.reply = Reply(self.request, self.wire.stop, watched=self._watched and ask.stream)
         self.sent_cap = ask.cap if CAP_NAMES & sent_names(self.sent) else None
         try:
