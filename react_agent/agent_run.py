@@ -14,6 +14,7 @@ from react_agent.agent_journal import Journal, RunStopped
 from react_agent.agent_playback import Playback
 from react_agent.agent_room import Room
 from react_agent.agent_words import stop_sentence
+from react_agent.decision_schema import decision_schema
 from react_agent.endpoints.base import Endpoint, Request
 from react_agent.errors import EndpointError, ParseError
 from react_agent.limits import Budget, Limits
@@ -156,6 +157,7 @@ class Run:
         hearing = Hearing(step, self.setup.on_event)
         return Request(
             max_output_tokens=room, deadline=self.budget.deadline, cancel=self.journal.cancel,
+            schema=decision_schema(() if self.forced else self.setup.tools.names),
             closed=hearing.closed if self.setup.early_stop else None, on_restart=hearing.restart,
             on_text=hearing.text if self.setup.on_event else None, on_reasoning=hearing.reasoning if self.setup.on_event else None,
         )  # fmt: skip

@@ -10,7 +10,7 @@ PACKAGE = Path(__file__).parents[1] / "react_agent"
 LAYERS = {
     "errors": 0, "types": 0,
     "limits": 1, "tokens": 1, "lenient_json": 1, "segments": 1, "trace": 1, "registry": 1, "folders": 1,
-    "watch": 2, "parser": 2, "prompt": 2,
+    "watch": 2, "parser": 2, "prompt": 2, "decision_schema": 2,
     "endpoints": 3, "transcript": 3, "tools": 3,
     "agent": 4,
     "conversation": 5, "local": 5, "playback": 5, "report": 5, "otel": 5, "doctor": 5, "demo": 5,

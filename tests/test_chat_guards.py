@@ -213,7 +213,7 @@ def test_describe_names_the_settings():
     made = ChatEndpoint("http://localhost:8080/v1?key=abcdef", "m", extra_body={"top_k": 5}, stop=["END"])
     assert made.describe() == {
         "endpoint": "openai", "url": "http://localhost:8080/v1", "model": "m", "temperature": 0.0, "max_output_tokens": 512, "stream": True,
-        "stop": ["END"], "seed": None, "extra_body": {"top_k": 5}, "timeout_s": 120.0,
+        "stop": ["END"], "seed": None, "extra_body": {"top_k": 5}, "timeout_s": 120.0, "structured": "off",
     }  # fmt: skip
     assert repr(made) == "ChatEndpoint('http://localhost:8080/v1', model='m')"
 

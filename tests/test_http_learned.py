@@ -43,6 +43,31 @@ def test_what_is_left_out(refusals, gone, body):
     assert all(note is None for note in notes) if not gone else all(notes)
 
 
+CONSTRAINTS = [
+    ("refused by name", [drop("response_format")] * 3, "response_format", ["json_schema", "json_object", None]),
+    ("refused by another name", [drop("json_schema"), drop("guided_json")], "structured_outputs", ["json_schema", "json_object"]),
+    ("nothing named: the constraint goes first", [ErrorClass("bad_parameter", "no")] * 3, "format", ["json_schema", "json_object", "stop"]),
+    ("about something else", [drop("stop")], "grammar", ["stop"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("refusals", "field", "gone"), [case[1:] for case in CONSTRAINTS], ids=[case[0] for case in CONSTRAINTS])
+def test_structured_output_is_stepped_down(refusals, field, gone):
+    """gone: what each refusal takes away, None when it changes nothing; the field itself is made anew for the next kind."""
+    ladder = Ladder()
+    ladder.learn(constraint=("json_schema", "json_object"))
+    for refusal, what in zip(refusals, gone, strict=True):
+        left = ladder.learned.constraint
+        sent = ladder.learned.apply({**BODY, field: {}} if left else BODY)
+        note = ladder.step_down(refusal, sent)
+        if what is None:
+            assert note is None
+        elif what in ("json_schema", "json_object"):
+            assert ladder.learned.constraint == left[1:] and what in note
+        else:
+            assert what in ladder.learned.dropped and ladder.learned.constraint == left
+
+
 def test_nested_parameters():
     body = {"messages": [], "options": {"num_predict": 5, "stop": ["x"], "temperature": 0}, "format": {"stop": 1}}
     assert after(drop("stop"), body=body)[0] == {"messages": [], "options": {"num_predict": 5, "temperature": 0}, "format": {"stop": 1}}

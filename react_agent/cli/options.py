@@ -17,6 +17,7 @@ from react_agent.endpoints.open_local import find_local
 from react_agent.endpoints.open_probe import Found
 from react_agent.endpoints.open_spec import APIS
 from react_agent.endpoints.settings import base_url_in, settings_from
+from react_agent.endpoints.structured import CHOICES
 from react_agent.endpoints.templates import AUTO, TEMPLATES
 from react_agent.errors import ConfigError
 from react_agent.limits import Limits
@@ -62,6 +63,9 @@ def add_endpoint_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--api-key-file", type=Path, metavar="FILE", help="a file with the key, in place of LLM_API_KEY")
     group.add_argument("--temperature", type=float, metavar="T", help="default 0, the most likely reply; anthropic: leaves it to the model")
     group.add_argument("--max-output-tokens", type=count, default=512, metavar="N", help="the most tokens of one reply (default 512)")
+    group.add_argument("--structured", choices=CHOICES, default="off",
+                       help="hold replies to the decision's JSON Schema: where the server proves that it does (auto), or in this way as far "
+                       "as it lets itself be asked (default off: a model that holds the format gains nothing)")  # fmt: skip
     group.add_argument("--seed", type=int, metavar="N", help="for servers that draw at random")
     group.add_argument("--no-stream", action="store_true", help="wait for whole replies")
     group.add_argument("--call-timeout", type=positive, default=300.0, metavar="S", help="seconds for one call (default 300)")
@@ -141,7 +145,8 @@ def _local(args: argparse.Namespace) -> Iterator[Endpoint]:
 
 
 def _open(args: argparse.Namespace, spec: str, model: str, key: str | None, api: str, env: Mapping[str, str]) -> Endpoint:
-    given = {"temperature": args.temperature, "seed": args.seed, "context_window": args.context_window}
+    structured = None if args.structured == "off" else args.structured  # a program has no such setting
+    given = {"temperature": args.temperature, "structured": structured, "seed": args.seed, "context_window": args.context_window}
     return open_endpoint(
         spec, model=model, api=api, api_key=key, template=args.template, env=env, max_output_tokens=args.max_output_tokens,
         stream=not args.no_stream, timeout_s=args.call_timeout, **{name: value for name, value in given.items() if value is not None},

@@ -13,6 +13,7 @@ from react_agent.endpoints.http_llamacpp import window_in, wire_messages
 from react_agent.endpoints.http_reply import Delta
 from react_agent.endpoints.http_url import beside
 from react_agent.endpoints.roles import strict_roles
+from react_agent.endpoints.structured import Mode
 from react_agent.types import Message
 
 DEFAULT_URL = "https://api.anthropic.com"
@@ -28,6 +29,7 @@ class AnthropicEndpoint(HttpEndpoint):
     """
 
     family = "anthropic"
+    auto_modes = ()  # only when it is asked for in so many words: the vendor refuses objects that are open, as a tool's arguments are
     base_headers = {**HttpEndpoint.base_headers, "anthropic-version": VERSION}
 
     def __init__(
@@ -49,6 +51,9 @@ class AnthropicEndpoint(HttpEndpoint):
         if self.stop:
             body["stop_sequences"] = list(self.stop)
         return body | self.extra_body
+
+    def constraint(self, mode: Mode, schema: Mapping[str, Any]) -> dict[str, Any] | None:
+        return {"output_config": {"format": {"type": "json_schema", "schema": schema}}} if mode == "json_schema" else None
 
     def delta_of(self, data: Mapping[str, Any], whole: bool) -> Delta | None:
         kind = data.get("type")

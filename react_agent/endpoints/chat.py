@@ -1,6 +1,6 @@
 """Any server with OpenAI's /v1/chat/completions: llama.cpp, vLLM, Ollama, LM Studio, OpenRouter, Azure, a company gateway."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -10,9 +10,15 @@ from react_agent.endpoints.http_endpoint import HttpEndpoint
 from react_agent.endpoints.http_llamacpp import applied_template, count_of, window_in, wire_messages
 from react_agent.endpoints.http_reply import Delta
 from react_agent.endpoints.roles import strict_roles
+from react_agent.endpoints.structured import Mode, response_format
+from react_agent.endpoints.structured_grammar import grammar_of
 from react_agent.types import Message
 
 _OWNERS = {"llamacpp": "llama.cpp", "vllm": "vllm", "sglang": "sglang"}  # owned_by in the list of models -> the server
+_GRAMMARS: Mapping[str, Callable[[str], dict[str, Any]]] = {
+    "llama.cpp": lambda grammar: {"grammar": grammar}, "vllm": lambda grammar: {"structured_outputs": {"grammar": grammar}},
+    "sglang": lambda grammar: {"ebnf": grammar},
+}  # fmt: skip
 _WINDOW_NAMES = ("max_model_len", "context_window", "context_length", "max_context_length", "loaded_context_length", "n_ctx")
 
 
@@ -45,6 +51,14 @@ class ChatEndpoint(HttpEndpoint):
         if ask.stream:
             body |= {"stream": True, "stream_options": {"include_usage": True}, **self._counts_in_every_chunk()}
         return body | self.extra_body
+
+    def constraint(self, mode: Mode, schema: Mapping[str, Any]) -> dict[str, Any] | None:
+        if mode != "grammar":
+            return {"response_format": response_format(mode, schema)}
+        grammar, server = grammar_of(schema), self.ladder.learned.server
+        if server in _GRAMMARS:
+            return _GRAMMARS[server](grammar)
+        return {"grammar": grammar, "grammar_string": grammar}  # LocalAI and others; text-generation-webui
 
     def delta_of(self, data: Mapping[str, Any], whole: bool) -> Delta | None:
         if not isinstance(data.get("choices"), list) or (whole and not data["choices"]):

@@ -1,11 +1,13 @@
 """OpenAI's older /v1/completions: one prompt in, one text out; at vLLM, llama.cpp, LM Studio, LocalAI and many others."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from react_agent.endpoints.chat import ChatEndpoint
 from react_agent.endpoints.http_call import Ask
 from react_agent.endpoints.http_llamacpp import count_of
 from react_agent.endpoints.http_prompt import PromptEndpoint
+from react_agent.endpoints.structured import ANY_OBJECT, Mode
 
 
 class CompletionsEndpoint(PromptEndpoint, ChatEndpoint):
@@ -24,6 +26,14 @@ class CompletionsEndpoint(PromptEndpoint, ChatEndpoint):
         body: dict[str, Any] = {"model": self.model} if self.model else {}
         body["prompt"] = self.prompt_for(ask)
         return body | self.parameters_for(ask)
+
+    def constraint(self, mode: Mode, schema: Mapping[str, Any]) -> dict[str, Any] | None:
+        """llama.cpp ignores response_format on this route; the others do not know its json_schema."""
+        fields = super().constraint(mode, schema)
+        if mode == "grammar" or self.ladder.learned.server not in ("", "llama.cpp"):
+            return fields
+        own = {"json_schema": ANY_OBJECT if mode == "json_object" else schema}
+        return own if self.ladder.learned.server else {**own, **(fields or {})}
 
     @property
     def applies(self) -> bool:

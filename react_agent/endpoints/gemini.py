@@ -11,6 +11,7 @@ from react_agent.endpoints.http_decode import Counts, content_text, counts, each
 from react_agent.endpoints.http_endpoint import HttpEndpoint
 from react_agent.endpoints.http_reply import Delta
 from react_agent.endpoints.roles import strict_roles
+from react_agent.endpoints.structured import Mode
 from react_agent.types import Message
 
 DEFAULT_URL = "https://generativelanguage.googleapis.com"
@@ -45,6 +46,13 @@ class GeminiEndpoint(HttpEndpoint):
         if system:
             body["systemInstruction"] = {"parts": [{"text": "\n\n".join(system)}]}
         return merged(body, self.extra_body)
+
+    def constraint(self, mode: Mode, schema: Mapping[str, Any]) -> dict[str, Any] | None:
+        """responseJsonSchema, since responseSchema has no open objects."""
+        if mode == "grammar":
+            return None
+        config: dict[str, Any] = {"responseMimeType": "application/json"}
+        return {"generationConfig": config if mode == "json_object" else {**config, "responseJsonSchema": _known_keywords(schema)}}
 
     def delta_of(self, data: Mapping[str, Any], whole: bool) -> Delta | None:
         if not isinstance(data.get("candidates"), list) and "usageMetadata" not in data:
@@ -82,6 +90,13 @@ class GeminiEndpoint(HttpEndpoint):
         parts = urlsplit(self.base_url)
         path = parts.path.rstrip("/").partition("/models")[0] or "/v1beta"
         return urlunsplit(parts._replace(path=path + route, query="&".join(part for part in (parts.query, query) if part)))
+
+
+def _known_keywords(schema: Any) -> Any:
+    """A schema without what this API does not take."""
+    if not isinstance(schema, Mapping):
+        return schema
+    return {name: _known_keywords(value) for name, value in schema.items() if name != "maxLength"}
 
 
 def _content(message: Message) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from react_agent.endpoints.http import Exchange, HttpClient, TransportError
 from react_agent.endpoints.http_body import Framing, read_reply
 from react_agent.endpoints.http_decode import Counts, ending
 from react_agent.endpoints.http_errors import ErrorClass, classify
-from react_agent.endpoints.http_learned import LEAST_CAP, Ladder, sent_names
+from react_agent.endpoints.http_learned import LEAST_CAP, Ladder, sent_names, with_fields
 from react_agent.endpoints.http_parameters import CAP_NAMES
 from react_agent.endpoints.http_reply import Delta, Reply
 from react_agent.endpoints.http_retry import Deadline, backoff
@@ -46,17 +46,21 @@ class Wire(Protocol):
     """What a family of APIs says in its own way; an HttpEndpoint is one."""
 
     framing: Framing
-    stop: tuple[str, ...]
     stream: bool
     max_retries: int
     ladder: Ladder
     client: HttpClient
+
+    @property
+    def cut_words(self) -> tuple[str, ...]: ...
 
     def url_for(self, ask: Ask) -> str: ...
 
     def headers_for(self, ask: Ask) -> Mapping[str, str]: ...
 
     def body_for(self, ask: Ask) -> dict[str, Any]: ...
+
+    def constraint_for(self, ask: Ask) -> dict[str, Any]: ...
 
     def delta_of(self, data: Mapping[str, Any], whole: bool) -> Delta | None: ...
 
@@ -101,9 +105,9 @@ class Call:
         """One request; None when its reply is whole."""
         self.deadline.check()
         ask = self._ask()
-        self.sent = self.wire.ladder.learned.apply(self.wire.body_for(ask))
+        self.sent = self.wire.ladder.learned.apply(with_fields(self.wire.body_for(ask), self.wire.constraint_for(ask)))
         self.deadline.check()  # a family may have looked things up for its body
-        self.reply = Reply(self.request, self.wire.stop, watched=self._watched and ask.stream)
+        self.reply = Reply(self.request, self.wire.cut_words, watched=self._watched and ask.stream)
         self.sent_cap = ask.cap if CAP_NAMES & sent_names(self.sent) else None
         try:
             with self.wire.client.exchange(

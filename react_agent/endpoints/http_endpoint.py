@@ -4,14 +4,15 @@ A family is a subclass with url_for, body_for and delta_of and, where it differs
 model_names. Everything else (streaming, early stop, deadlines, retries, what is learned from refusals, alarms, secrets) is here.
 """
 
+import copy
 import json
 import random
 import re
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 from react_agent.endpoints.base import PLAIN, Request
 from react_agent.endpoints.http import HttpClient, Session, is_loopback, shown
@@ -26,6 +27,8 @@ from react_agent.endpoints.http_learned import Ladder
 from react_agent.endpoints.http_reply import Delta, Reply
 from react_agent.endpoints.http_retry import Deadline
 from react_agent.endpoints.http_secrets import exposed_key_warning, secrets_of, without_user
+from react_agent.endpoints.http_structured import StructuredOutput
+from react_agent.endpoints.structured import Structured
 from react_agent.errors import EndpointError
 from react_agent.tokens import estimate_tokens
 from react_agent.types import Completion, FinishReason, Message
@@ -33,14 +36,16 @@ from react_agent.types import Completion, FinishReason, Message
 LOOKUP_S = 3.0  # for what is only nice to know: the window, the models
 
 
-class HttpEndpoint(ABC):
+class HttpEndpoint(StructuredOutput):
     """One model behind one URL. Raises ConfigError at once for a setting that cannot be, and only EndpointError from complete.
 
     temperature, seed: None is not sent. stop: at most four words; the text is cut at them also where the server ignores them.
     extra_body: more fields for each request. key_header: a header that takes the key as it is; None is the usual one.
     timeout_s: wall clock of one call, its repetitions and waits included. first_byte_timeout_s: until the reply's body begins,
     None for timeout_s alone. max_retries: repetitions of one call after errors that may pass. context_window: None asks the
-    server, once, when it is first wanted. clock, sleep, jitter, session: the outside world.
+    server, once, when it is first wanted. structured: hold replies to the decision's schema where the server can ("json_schema",
+    "json_object", "grammar"; what is refused is stepped down), or where one probe proves that it does ("auto").
+    clock, sleep, jitter, session: the outside world.
     warnings: what is risky about these settings; also a note of the first completion.
     """
 
@@ -54,7 +59,8 @@ class HttpEndpoint(ABC):
         seed: int | None = None, extra_body: Mapping[str, Any] | None = None, headers: Mapping[str, str] | None = None,
         key_header: str | None = None,
         timeout_s: float = 120.0, connect_timeout_s: float = 10.0, first_byte_timeout_s: float | None = None,
-        max_retries: int = 4, max_response_bytes: int = 64 << 20, context_window: int | None = None, session: Session | None = None,
+        max_retries: int = 4, max_response_bytes: int = 64 << 20, context_window: int | None = None, structured: Structured = "off",
+        session: Session | None = None,
         clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], None] = time.sleep,
         jitter: Callable[[], float] = random.random,
     ) -> None:  # fmt: skip
@@ -66,6 +72,9 @@ class HttpEndpoint(ABC):
             first_byte_timeout_s=first_byte_timeout_s, max_retries=max_retries, max_response_bytes=max_response_bytes,
         )  # fmt: skip
         self.secrets = secrets_of(base_url, api_key, key_header, headers or {})
+        self.warnings = tuple(warning for warning in [exposed_key_warning(base_url, self.secrets)] if warning)
+        super().__init__(structured, self.warnings)
+        self.cuts_itself = True
         self.base_url = without_user(base_url)
         self.model = model
         self.temperature = temperature
@@ -74,13 +83,10 @@ class HttpEndpoint(ABC):
         self.stream = stream
         self.timeout_s = timeout_s
         self.max_retries = max_retries
-        self.ladder = Ladder()
         self.client = HttpClient(
             connect_timeout_s=connect_timeout_s, first_byte_timeout_s=first_byte_timeout_s, max_bytes=max_response_bytes, session=session,
         )  # fmt: skip
         self.jitter = jitter
-        self.warnings = tuple(warning for warning in [exposed_key_warning(base_url, self.secrets)] if warning)
-        self._unsaid = list(self.warnings)
         self._window = context_window
         self._window_asked = context_window is not None
         self._watch = PromptWatch()
@@ -124,6 +130,8 @@ class HttpEndpoint(ABC):
         deadline = Deadline(min(ends), request.cancel, self._clock, self._sleep)
         call = Call(self, tuple(messages), request, deadline, request.max_output_tokens or self.max_output_tokens)
         try:
+            if self._unproved and request.schema is not None:
+                self._prove(request, deadline)
             reply = call.run()
         except EndpointError as error:
             raise self._masked(error) from None  # the cause may show a key
@@ -149,6 +157,7 @@ class HttpEndpoint(ABC):
             "endpoint": self.family, "url": shown(self.base_url), "model": without_path(self.model), "temperature": self.temperature,
             "max_output_tokens": self.max_output_tokens, "stream": self.stream, "stop": list(self.stop), "seed": self.seed,
             "extra_body": self.secrets.masked_values(self.extra_body), "timeout_s": self.timeout_s,
+            "structured": self.structured,
         }  # fmt: skip
 
     def __repr__(self) -> str:
@@ -157,6 +166,15 @@ class HttpEndpoint(ABC):
     def close(self) -> None:
         """Close the connections that are kept open for the next call."""
         self.client.close()
+
+    def variant(self, **settings: Any) -> Self:
+        """The same endpoint with other attributes and a memory of its own, so that nothing learned by it changes this one."""
+        made = copy.copy(self)
+        made.ladder, made._watch, made._unsaid, made._unproved = Ladder(), PromptWatch(), [], False
+        made.ladder.learn(**{name: getattr(self.ladder.learned, name) for name in ("dropped", "renamed", "cap", "server")})
+        for name, value in settings.items():
+            setattr(made, name, value)
+        return made
 
     # for the call and the families
 
@@ -194,6 +212,11 @@ class HttpEndpoint(ABC):
     def words_to_send(self) -> list[str]:
         """The stop words that the server is told, no more than all servers take; the text is cut at each of them in any case."""
         return list(self.stop[:MOST_STOP_WORDS])
+
+    @property
+    def cut_words(self) -> tuple[str, ...]:
+        """The words at which the text is cut here, whatever the server does. cuts_itself = False leaves it to the server."""
+        return self.stop if self.cuts_itself else ()
 
     @property
     def on_this_machine(self) -> bool:

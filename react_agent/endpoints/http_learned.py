@@ -1,4 +1,5 @@
-"""What an endpoint has learned from refusals: parameters dropped or renamed, strict roles, no streaming. Kept as long as it lives."""
+"""What an endpoint has learned from refusals: parameters dropped or renamed, strict roles, no streaming, what structured output is
+left. Kept as long as it lives."""
 
 import threading
 from collections.abc import Mapping
@@ -7,11 +8,15 @@ from typing import Any
 
 from react_agent.endpoints.http_errors import ErrorClass
 from react_agent.endpoints.http_parameters import CAP_NAMES
+from react_agent.endpoints.structured import Mode
 
 # One wish under its names at different servers: a refusal of one name is a refusal of what was sent for it.
+_CONSTRAINTS = {
+    "response_format", "json_schema", "grammar", "format", "structured_outputs", "output_config", "responseSchema", "responseJsonSchema",
+    "responseMimeType", "guided_json", "grammar_string", "ebnf",
+}  # fmt: skip
 _GROUPS = (
-    {"response_format", "json_schema", "grammar", "format", "structured_outputs", "output_config", "responseSchema", "responseJsonSchema",
-     "responseMimeType", "guided_json", "grammar_string"},
+    _CONSTRAINTS,
     {"think", "thinking", "reasoning_effort", "reasoning", "chat_template_kwargs", "enable_thinking", "thinkingConfig"},
     {"stop", "stop_sequences", "stop_sequence", "stopSequences"},
     {"seed", "random_seed", "sampler_seed"},
@@ -20,13 +25,14 @@ _GROUPS = (
 _NEVER = {"model", "messages", "prompt", "input", "inputs", "contents", "system", "systemInstruction"}
 # What may go when a server says that something is wrong but not what: all that a reply can be had without.
 _EXTRAS = ("stream_options", "timings_per_token", "response_format", "json_schema", "grammar", "seed", "stop", "temperature", "stream")
-_CONTAINERS = {"options", "parameters", "generationConfig", "inferenceConfig", "stream_options"}  # where parameters may be nested
+CONTAINERS = {"options", "parameters", "generationConfig", "inferenceConfig", "stream_options"}  # where parameters may be nested
 LEAST_CAP = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Learned:
     """dropped, renamed: parameters by the name that we first gave them. cap: the largest output that the server allows.
+    constraint: the kinds of structured output that are left to ask for, the first one now.
     server: the program behind the URL where that is known: "llama.cpp", "vllm", "sglang", or "other"; empty while it is not."""
 
     dropped: frozenset[str] = frozenset()
@@ -34,6 +40,7 @@ class Learned:
     cap: int | None = None
     strict_roles: bool = False
     stream: bool = True
+    constraint: tuple[Mode, ...] = ()
     server: str = ""
 
     def apply(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -43,7 +50,7 @@ class Learned:
         }
 
     def _inside(self, name: str, value: Any) -> Any:
-        return self.apply(value) if isinstance(value, dict) and name in _CONTAINERS else value
+        return self.apply(value) if isinstance(value, dict) and name in CONTAINERS else value
 
 
 class Ladder:
@@ -74,6 +81,8 @@ class Ladder:
 
 def _change(learned: Learned, refusal: ErrorClass, sent: set[str]) -> tuple[Learned, str] | None:
     parameter = _as_sent(refusal.parameter, sent)
+    if learned.constraint and _CONSTRAINTS & sent and _may_be_the_constraint(refusal, parameter):
+        return _next_constraint(learned)
     if parameter in CAP_NAMES:
         return _change_cap(learned, refusal, parameter)
     if parameter is not None and parameter not in _NEVER:
@@ -82,6 +91,17 @@ def _change(learned: Learned, refusal: ErrorClass, sent: set[str]) -> tuple[Lear
     if refusal.name == "bad_parameter" and refusal.parameter is None and extras:
         return _drop(learned, extras, f"asked again without {', '.join(sorted(extras))}")
     return None
+
+
+def _may_be_the_constraint(refusal: ErrorClass, parameter: str | None) -> bool:
+    """A refusal that names no parameter is taken for one of the schema, the oddest part of a request, first."""
+    return parameter in _CONSTRAINTS or (refusal.name == "bad_parameter" and refusal.parameter is None)
+
+
+def _next_constraint(learned: Learned) -> tuple[Learned, str]:
+    refused, *left = learned.constraint
+    note = f"structured output {refused} refused, asked again {'with ' + left[0] if left else 'without'}"
+    return replace(learned, constraint=tuple(left)), note
 
 
 def _change_cap(learned: Learned, refusal: ErrorClass, parameter: str) -> tuple[Learned, str]:
@@ -107,7 +127,13 @@ def _as_sent(name: str | None, sent: set[str]) -> str | None:
     return next(iter(sorted(group & sent)), None)
 
 
+def with_fields(body: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+    """A body with more fields; what it has already stays, and what has parameters inside gets those that it lacks."""
+    inner = {name: {**value, **body[name]} for name, value in fields.items() if name in CONTAINERS and isinstance(body.get(name), dict)}
+    return {**fields, **body, **inner}
+
+
 def sent_names(body: Mapping[str, Any]) -> set[str]:
     """The parameters in a body, nested ones too."""
-    nested = (value for name, value in body.items() if name in _CONTAINERS and isinstance(value, dict))
+    nested = (value for name, value in body.items() if name in CONTAINERS and isinstance(value, dict))
     return set(body) | {name for value in nested for name in value}

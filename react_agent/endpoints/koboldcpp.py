@@ -9,6 +9,8 @@ from react_agent.endpoints.http_llamacpp import window_in
 from react_agent.endpoints.http_prompt import PromptEndpoint
 from react_agent.endpoints.http_reply import Delta
 from react_agent.endpoints.http_url import beside
+from react_agent.endpoints.structured import ANY_OBJECT, Mode
+from react_agent.endpoints.structured_grammar import grammar_of
 
 _ENDINGS = ("/api/v1/generate", "/api/extra/generate/stream", "/api/v1", "/api", "/v1")
 
@@ -40,6 +42,10 @@ class KoboldEndpoint(PromptEndpoint):
         if self.stop:
             body["stop_sequence"] = list(self.stop)
         return body | self.extra_body
+
+    def constraint(self, mode: Mode, schema: Mapping[str, Any]) -> dict[str, Any] | None:
+        """A grammar is all that it takes."""
+        return {"grammar": grammar_of(ANY_OBJECT if mode == "json_object" else schema)}
 
     def delta_of(self, data: Mapping[str, Any], whole: bool) -> Delta | None:
         if isinstance(data.get("results"), list):

@@ -9,6 +9,8 @@ from react_agent.endpoints.http_llamacpp import count_of, window_in
 from react_agent.endpoints.http_prompt import PromptEndpoint
 from react_agent.endpoints.http_reply import Delta
 from react_agent.endpoints.http_url import beside
+from react_agent.endpoints.structured import ANY_OBJECT, Mode
+from react_agent.endpoints.structured_grammar import grammar_of
 
 _ENDINGS = ("/completion", "/v1/chat/completions", "/v1/completions", "/v1")
 _OLD_FLAGS = {"stopped_limit": "limit", "stopped_word": "word", "stopped_eos": "eos"}  # before stop_type
@@ -39,6 +41,11 @@ class LlamaCppEndpoint(PromptEndpoint):
         if self.stop:
             body["stop"] = list(self.stop)
         return body | self.extra_body
+
+    def constraint(self, mode: Mode, schema: Mapping[str, Any]) -> dict[str, Any] | None:
+        if mode == "grammar":
+            return {"grammar": grammar_of(schema)}
+        return {"json_schema": ANY_OBJECT if mode == "json_object" else schema}
 
     def delta_of(self, data: Mapping[str, Any], whole: bool) -> Delta | None:
         if not isinstance(data.get("content"), str):

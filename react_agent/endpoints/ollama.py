@@ -11,6 +11,7 @@ from react_agent.endpoints.http_llamacpp import wire_messages
 from react_agent.endpoints.http_prompt import PromptEndpoint
 from react_agent.endpoints.http_reply import Delta
 from react_agent.endpoints.http_url import beside
+from react_agent.endpoints.structured import Mode
 from react_agent.endpoints.templates import AUTO, Template
 
 DEFAULT_URL = "http://127.0.0.1:11434"
@@ -54,6 +55,9 @@ class OllamaEndpoint(PromptEndpoint):
         if self.think is not None:
             body["think"] = self.think
         return merged(body, self.extra_body)
+
+    def constraint(self, mode: Mode, schema: Mapping[str, Any]) -> dict[str, Any] | None:
+        return None if mode == "grammar" else {"format": "json" if mode == "json_object" else schema}
 
     def delta_of(self, data: Mapping[str, Any], whole: bool) -> Delta | None:
         message = data.get("message")

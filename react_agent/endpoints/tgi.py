@@ -9,6 +9,7 @@ from react_agent.endpoints.http_decode import Counts, counts, fields, size, stri
 from react_agent.endpoints.http_prompt import PromptEndpoint
 from react_agent.endpoints.http_reply import Delta
 from react_agent.endpoints.http_url import beside
+from react_agent.endpoints.structured import ANY_OBJECT, Mode
 
 _ENDINGS = ("/generate_stream", "/generate", "/v1/chat/completions", "/v1")
 _WINDOW_NAMES = ("max_total_tokens", "max_input_tokens", "max_input_length")
@@ -40,6 +41,11 @@ class TgiEndpoint(PromptEndpoint):
         if self.stop:
             parameters["stop"] = self.words_to_send
         return merged({"inputs": self.prompt_for(ask), "parameters": parameters}, self.extra_body)
+
+    def constraint(self, mode: Mode, schema: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What this server calls a grammar is a JSON Schema, or a regular expression."""
+        value = {"json_object": ANY_OBJECT, "json_schema": schema}.get(mode)
+        return None if value is None else {"parameters": {"grammar": {"type": "json", "value": value}}}
 
     def delta_of(self, data: Mapping[str, Any], whole: bool) -> Delta | None:
         details = fields(data.get("details"))
