@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from families import HELLO, SPOKEN, ask, failing
 from fake_server import FakeServer, answer, stream
+from families import HELLO, SPOKEN, ask, failing
 
 from react_agent.endpoints.anthropic import AnthropicEndpoint
 from react_agent.endpoints.base import Request

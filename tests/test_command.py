@@ -8,7 +8,7 @@ import time
 import pytest
 from families import HELLO
 
-from react_agent.endpoints.base import Request
+from react_agent.endpoints.base import PLAIN, Request
 from react_agent.endpoints.command import CommandEndpoint
 from react_agent.errors import ConfigError, EndpointError
 from react_agent.types import Message
@@ -22,7 +22,7 @@ def program(code, **settings):
     return CommandEndpoint([PYTHON, "-c", head + code], **settings)
 
 
-def failure(made, request=Request()):
+def failure(made, request=PLAIN):
     with pytest.raises(EndpointError) as caught:
         made.complete(HELLO, request)
     return caught.value

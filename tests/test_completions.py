@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from families import HELLO
 from fake_server import Answer, FakeServer, answer, stream
+from families import HELLO
 
 from react_agent.endpoints.base import Request
 from react_agent.endpoints.completions import CompletionsEndpoint

@@ -4,8 +4,8 @@ import json
 import threading
 
 import pytest
-from families import HELLO, NOTHING_TO_SHOW, PROMPT, SPOKEN, WRITTEN, ask, endpoint, failing
 from fake_server import CUT, RESET, Answer, FakeServer, answer
+from families import HELLO, NOTHING_TO_SHOW, PROMPT, SPOKEN, WRITTEN, ask, endpoint, failing
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

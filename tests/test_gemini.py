@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from families import HELLO, SPOKEN, ask, failing
 from fake_server import FakeServer, answer
+from families import HELLO, SPOKEN, ask, failing
 
 from react_agent.endpoints.base import Request
 from react_agent.endpoints.gemini import GeminiEndpoint

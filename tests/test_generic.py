@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from families import HELLO
 from fake_server import Answer, FakeServer, answer
+from families import HELLO
 
 from react_agent.endpoints.generic import GenericEndpoint
 from react_agent.endpoints.generic_file import read_generic

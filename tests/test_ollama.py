@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from families import HELLO, ask, failing
 from fake_server import Answer, FakeServer, answer
+from families import HELLO, ask, failing
 
 from react_agent.endpoints.ollama import OllamaEndpoint
 from react_agent.types import Message, Usage

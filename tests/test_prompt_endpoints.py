@@ -3,8 +3,8 @@
 from threading import Event
 
 import pytest
-from families import HELLO
 from fake_server import Answer, FakeServer, answer
+from families import HELLO
 
 from react_agent.endpoints.llamacpp import LlamaCppEndpoint
 from react_agent.endpoints.templates import PLAIN, TEMPLATES, Template

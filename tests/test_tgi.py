@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from families import HELLO, SPOKEN, ask, failing
 from fake_server import Answer, FakeServer, answer
+from families import HELLO, SPOKEN, ask, failing
 
 from react_agent.endpoints.tgi import TgiEndpoint
 from react_agent.types import Usage

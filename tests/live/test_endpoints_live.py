@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from react_agent.endpoints.anthropic import AnthropicEndpoint
-from react_agent.endpoints.base import Request
+from react_agent.endpoints.base import PLAIN, Request
 from react_agent.endpoints.chat import ChatEndpoint
 from react_agent.endpoints.completions import CompletionsEndpoint
 from react_agent.endpoints.llamacpp import LlamaCppEndpoint
@@ -28,7 +28,7 @@ def url():
         yield server.base_url
 
 
-def asked(url, family, stream, request=Request(), messages=COUNT, **settings):
+def asked(url, family, stream, request=PLAIN, messages=COUNT, **settings):
     made = FAMILIES[family](url, MODEL, **{"temperature": 0, "max_output_tokens": 40, "stream": stream, **settings})
     return made.complete(messages, request)
 
