@@ -22,6 +22,20 @@ def test_the_first_place_that_has_it(env, flags, expected):
     assert settings_from(env, **flags) == EndpointSettings(*expected)
 
 
+def test_what_the_options_name_goes_before_the_environments_model():
+    assert settings_from(LLM, base_url="ollama:qwen2.5:1.5b") == EndpointSettings("ollama:qwen2.5:1.5b", "qwen2.5:1.5b", "llm-key")
+    assert settings_from(OPENAI, base_url="ollama:http://h").model == ""
+    assert settings_from(LLM, base_url="http://h", api="tgi").model == "llm-model"
+
+
+def test_a_vendors_key_goes_to_its_address_only():
+    """tests/test_open.py has the table."""
+    assert settings_from(OPENAI, base_url="http://elsewhere/v1").api_key is None
+    assert settings_from({**OPENAI, **LLM}, base_url="http://openai/v1").api_key == "openai-key"
+    assert settings_from({**OPENAI, **LLM}, base_url="generic:house.toml").api_key is None
+    assert settings_from(LLM, base_url="http://[::1").api_key == "llm-key"
+
+
 def test_without_a_url_the_error_says_what_to_set():
     with pytest.raises(ConfigError) as caught:
         settings_from({"LLM_API_KEY": "k", "LLM_BASE_URL": " "})
