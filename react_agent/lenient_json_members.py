@@ -4,7 +4,7 @@ import re
 
 from react_agent.lenient_json_escapes import decode
 from react_agent.lenient_json_keys import role
-from react_agent.lenient_json_tokens import CLOSERS, CUT_KEY, HALF_KEY, KEY_AHEAD, PLAIN_KEY, QUOTE_REPAIR, WIDE, Unreadable
+from react_agent.lenient_json_tokens import CLOSERS, CUT_KEY, HALF_KEY, KEY_AHEAD, PLAIN_KEY, QUOTE_REPAIR, WIDE, Unreadable, name_of
 
 _ESCAPED_KEY = re.compile(r'"((?:[^"\\\x00-\x1f]|\\.)*+)"[ \t\r\n]*+[:：]')
 
@@ -13,14 +13,14 @@ def read_key(text: str, pos: int, repairs: dict[str, int]) -> tuple[str, int]:
     """The key at pos and the offset after its colon; an empty one and the end of the text when it was cut. Raises Unreadable."""
     if match := PLAIN_KEY.match(text, pos):
         return match[1], match.end()
+    if match := _ESCAPED_KEY.match(text, pos):
+        return decode(match[1], pos + 1, repairs, strict=True), match.end()
     if match := KEY_AHEAD.match(text, pos):
         _note(match, text, repairs)
-        return match["plain"] or match["quoted"] or match["bare"], match.end()
+        return name_of(match), match.end()
     if (match := HALF_KEY.match(text, pos)) and role(match[1]):
         repairs.setdefault("half_quoted_key", pos)
         return match[1], match.end()
-    if match := _ESCAPED_KEY.match(text, pos):
-        return decode(match[1], pos + 1, repairs, strict=True), match.end()
     if CUT_KEY.match(text, pos):
         return "", len(text)
     raise _no_key(text, pos)

@@ -115,8 +115,10 @@ class Reader:
     def _unfinished(self, ending: Ending) -> Reading:
         """What there is of an object whose last brace is missing."""
         if len(self._frames) > 1 or self._as_input:
-            raise Unreadable("truncated", self._pos, "the reply ends before its values are closed", cut=True)
+            raise Unreadable("truncated", self._pos, "the reply ends before all brackets are closed", cut=True)
         self._repairs.setdefault("missing_closer", self._pos)
+        if ending == "cut":
+            self._pos = len(self._text)
         return Reading(self.root, self._start, self._pos, ending, self._strings.inferred, self._repairs)
 
     def _skip(self) -> None:
@@ -150,6 +152,7 @@ class Reader:
             if frame.commas or not container:
                 self._repairs.setdefault("extra_comma", pos)
             frame.commas += 1
+            frame.comma_at = pos
             if frame.commas > _MOST_COMMAS:
                 raise Unreadable("bad_syntax", pos, "members are missing between the commas")
             self._pos = pos + 1
@@ -168,7 +171,7 @@ class Reader:
         if char == ",":
             if frame.commas or not container:
                 raise Unreadable("bad_syntax", pos, "an element is missing between two commas of a list")
-            frame.commas = 1
+            frame.commas, frame.comma_at = 1, pos
             self._pos = pos + 1
         elif char == "]" or char == "}":
             self._close(frame, char)
@@ -198,7 +201,7 @@ class Reader:
         frames, pos = self._frames, self._pos
         if (char == "}") == isinstance(frame.container, dict):
             if frame.commas and frame.container:
-                self._repairs.setdefault("trailing_comma", pos)
+                self._repairs.setdefault("trailing_comma", frame.comma_at)
             self._pos = pos + 1
             self._pop()
         elif len(frames) > 1 and (char == "}") == isinstance(frames[-2].container, dict):

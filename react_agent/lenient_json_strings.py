@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from react_agent.lenient_json_escapes import decode
 from react_agent.lenient_json_keys import INVISIBLE, strong_role
-from react_agent.lenient_json_tokens import CLOSERS, CUT_KEY, KEY_AHEAD, QUOTE_REPAIR, Unreadable, char_at, peek, text_ends
+from react_agent.lenient_json_tokens import CLOSERS, CUT_KEY, KEY_AHEAD, QUOTE_REPAIR, Unreadable, char_at, name_of, peek, text_ends
 
 Zone = Literal["thought", "answer", "input"]  # how much may be inferred: freely, with paired quotes, only what is certain
 Verdict = Literal["end", "inner", "doubt"]
@@ -30,12 +30,14 @@ _AFTER_ROOT = re.compile(rf"[ \t\r{INVISIBLE}]*+(?:\Z|\n|```|<|[,\]}})])")
 
 @dataclass(slots=True)
 class Frame:
-    """A container that is being read. key: the member whose value comes next, None between members; commas: since the last one."""
+    """A container that is being read. key: the member whose value comes next, None between members, and where it stands. commas: how
+    many since the last value, and where the last one stands."""
 
     container: dict[str, Any] | list[Any]
     key: str | None = None
     key_at: int = 0
     commas: int = 0
+    comma_at: int = 0
 
 
 class Strings:
@@ -84,7 +86,7 @@ class Strings:
             at = end + 1
         if self._inner >= 0:
             raise self._refusal(cut=True)
-        raise Unreadable("truncated", pos, "the string that begins here was never closed", cut=True)
+        raise Unreadable("truncated", pos, "the reply ends inside a string", cut=True)
 
     def _after(self, at: int, end: int) -> int:
         """Where the text goes on if the quote at end is the string's own, else 0. at: where the part since the last quote began."""
@@ -92,13 +94,14 @@ class Strings:
         if self._zone == "thought":
             return end + 1 if verdict == "end" else self._note_inner(end)
         if self._is_apostrophe(end) and verdict != "end":
+            self._repairs.setdefault("unescaped_quote", end)
             return 0
         if self._text.find("„", at, end) >= 0 and not re.search("[“”]", self._text[at:end]):
             self._open_pair = True  # its partner is often typed as a straight quote
         if verdict == "end" and not self._open_pair and not self._begins_next(at, end):
             return end + 1
         if self._zone == "input" and verdict != "inner":
-            self._inner = max(self._inner, end)
+            self._inner = self._inner if self._inner >= 0 else end
             raise self._refusal()
         return self._note_inner(end)
 
@@ -181,8 +184,7 @@ class Strings:
             return "doubt" if inner else "end"
         pos = peek(self._text, pos)
         key = KEY_AHEAD.match(self._text, pos)
-        name = (key["plain"] or key["quoted"] or key["bare"]) if key else ""
-        if key and self._known(name, level):
+        if key and self._known(name_of(key), level):
             return "end"
         if key and not key["shared"]:
             if inner:
@@ -202,7 +204,7 @@ class Strings:
             return "doubt"
         new_line = not inner and "\n" in text[after:pos]
         if not isinstance(self._frames[level - 1].container, list):
-            fits = self._member_follows(pos, level, new_line)
+            fits = self._member_follows(after, pos, level, new_line)
         elif char in CLOSERS and not new_line:
             return "doubt"
         else:
@@ -211,13 +213,16 @@ class Strings:
             return "end"
         return "doubt" if closed else "inner"
 
-    def _member_follows(self, pos: int, level: int, new_line: bool) -> bool:
+    def _member_follows(self, after: int, pos: int, level: int, new_line: bool) -> bool:
         key = KEY_AHEAD.match(self._text, pos)
         if not key:
             return False
-        if not self._known(key["plain"] or key["quoted"] or key["bare"], level):
+        if not self._known(name_of(key), level):
             return new_line and not key["bare"]
-        return not key["bare"] or new_line or bool(key["shared"] and self._zone == "thought")
+        if key["shared"] and self._zone == "thought" and not self._text[max(0, after - 20) : after - 1].rstrip().endswith("{"):
+            self.inferred = True  # the quote that ends the thought is the next key's own
+            return True
+        return not key["bare"] or new_line
 
     def _known(self, key: str, level: int) -> bool:
         """May this key follow here, whatever the text before it looks like?"""
@@ -245,7 +250,7 @@ class Strings:
         r"""A string between \" and \": the text was escaped once too often."""
         match = _OVER_ESCAPED_END.search(self._text, pos + 2)
         if not match:
-            raise Unreadable("truncated", pos, "the string that begins here was never closed", cut=True)
+            raise Unreadable("truncated", pos, "the reply ends inside a string", cut=True)
         self._repairs.setdefault("over_escaped", pos)
         body = self._text[pos + 2 : match.end() - 2]
         once = re.sub(r'\\([\\"/])', r"\1", body)

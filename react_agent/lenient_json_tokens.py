@@ -32,7 +32,7 @@ _PEEK = re.compile(
 
 # A key and its colon, in any quotes or in none: what may follow a comma in an object. shared: bare, but with a closing quote.
 KEY_AHEAD = re.compile(
-    rf'(?:"(?P<plain>[^"\\\n]{{1,80}}+)"'
+    rf'(?:"(?P<plain>(?:[^"\\\n]|\\.){{0,80}}+)"'
     rf"|\\?[{_OPEN}](?P<quoted>[^{_OPEN}{_CLOSE}\\{{}}\[\],:：\n]{{1,80}}+)\\?[{_CLOSE}]"
     rf"|(?P<bare>[^\W\d][\w.-]{{0,60}}+)(?P<shared>[{_CLOSE}]?+))[{_BLANK}]*+[:：]"
 )
@@ -41,7 +41,7 @@ HALF_KEY = re.compile(rf"[{_OPEN}]([^\W\d][\w -]{{0,60}}?)[{_BLANK}]*+[:：]")
 # The common cases in one step. A comma, a plain key and its colon; and a plain string whose end is not in doubt, because the next
 # key follows, or one closing brace (last) and then the next key, another brace or the end (after).
 QUICK_KEY = re.compile(r"""[ \t\r\n]*+(,?+)[ \t\r\n]*+(["'])([^"'\\\x00-\x1f]{1,80}+)\2[ \t\r\n]*+:[ \t\r\n]*+""")
-_NEXT_KEY = r""",[ \t\r\n]*+(?:"[^"\\\n]{1,80}+"|'[^'\\\n]{1,80}+')[ \t\r\n]*+:"""
+_NEXT_KEY = r""",[ \t\r\n]*+(?:"[^"\\\n]{0,80}+"|'[^'\\\n]{0,80}+')[ \t\r\n]*+:"""
 QUICK_STRING = re.compile(
     r"""(?:"[^"\\\x00-\x1f]*+(?:\\["\\/bfnrt][^"\\\x00-\x1f]*+)*+"|'[^'\\\x00-\x1f]*+')"""
     rf"(?=[ \t\r\n]*+(?:{_NEXT_KEY}|(?P<last>\}}[ \t\r\n]*+(?P<after>{_NEXT_KEY}|\}}|\Z)?)))"
@@ -69,19 +69,24 @@ _SPEAKER = re.compile(SPEAKER, re.IGNORECASE)
 class Unreadable(Exception):
     """Why a text could not be read, and where.
 
-    about: what stands at the fault, to be looked for from offset on. cut: the text ended too early; what is there may be right.
-    partial: the object's own members that had been read; keys: theirs, and the one whose value was being read.
+    cut: the text ended too early; what is there may be right. partial: the object's own members that had been read; keys: theirs,
+    and the one whose value was being read.
     """
 
-    def __init__(self, reason: ParseReason, offset: int, hint: str, *, about: str = "", cut: bool = False) -> None:
+    def __init__(self, reason: ParseReason, offset: int, hint: str, *, cut: bool = False) -> None:
         super().__init__(reason, offset, hint)
         self.partial: dict[str, Any] = {}
         self.keys: tuple[str, ...] = ()
         self.reason: ParseReason = reason
         self.offset = offset
         self.hint = hint
-        self.about = about
         self.cut = cut
+
+
+def name_of(key: re.Match[str]) -> str:
+    """The name in a match of KEY_AHEAD."""
+    plain: str | None = key["plain"]
+    return (key["quoted"] or key["bare"]) if plain is None else plain
 
 
 def char_at(text: str, pos: int) -> str:

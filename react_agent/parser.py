@@ -5,8 +5,9 @@ from collections.abc import Mapping
 
 from react_agent.errors import ParseError
 from react_agent.lenient_json import Reading, Unreadable, strict_object
-from react_agent.lenient_json_decision import is_echo, may_decide
-from react_agent.parser_choose import Choice
+from react_agent.lenient_json_decision import is_echo
+from react_agent.parser_choose import Choice, nothing_decided
+from react_agent.parser_place import Place
 from react_agent.parser_shape import Shape, plain_shape, shape
 from react_agent.registry import ToolRegistry
 from react_agent.types import Completion, Decision, Repair, ToolCall
@@ -29,9 +30,9 @@ def parse_decision(completion: Completion, tools: ToolRegistry) -> Decision:
         start = len(text) - len(text.lstrip())
         reading = strict_object(text, start) if text.startswith("{", start) else None
         if reading and (reading.end == len(text) or text[reading.end :].isspace()):
-            return _whole(reading, tools)
+            return _whole(reading, text, tools)
         chosen = Choice(text, tools, (start, reading), cut=cut, stopped=reason == "stop").make()
-        return _decision(chosen.shape, chosen.repairs, chosen.found.start if chosen.found else 0)
+        return _decision(chosen.shape, chosen.repairs)
     except Unreadable as error:
         raise _parse_error(error, text, cut) from None
 
@@ -63,25 +64,21 @@ def _refuse_unread(completion: Completion) -> None:
         raise Unreadable("refused", 0, "a content filter removed the reply")
 
 
-def _whole(reading: Reading, tools: ToolRegistry) -> Decision:
+def _whole(reading: Reading, text: str, tools: ToolRegistry) -> Decision:
     """The decision of a text that is one valid JSON object."""
-    value, offset = reading.value, reading.start
+    value = reading.value
     if plain := plain_shape(value, tools):
-        return _decision(plain, reading.repairs, offset)
+        return _decision(plain, reading.repairs)
     if is_echo(value):
-        raise Unreadable("template_echo", offset, "placeholders stand where values belong; fill in the values")
+        raise Unreadable("template_echo", reading.start, "placeholders stand where values belong; fill in the values")
     repairs = dict(reading.repairs)
-    found = shape(value, "closed", tools, offset, repairs)
+    found = shape(value, "closed", tools, Place(text, reading.start, reading.end), repairs)
     if not found.decides:
-        if not may_decide(value):
-            raise Unreadable("not_a_decision", offset, "the object has no action and no final_answer")
-        raise Unreadable("no_answer", offset, "neither a tool in action nor text in final_answer")
-    return _decision(found, repairs, offset)
+        raise nothing_decided(value, reading.start)
+    return _decision(found, repairs)
 
 
-def _decision(found: Shape, repairs: Mapping[str, int], offset: int) -> Decision:
-    if found.premature:
-        repairs = {"premature_answer": offset, **repairs}
+def _decision(found: Shape, repairs: Mapping[str, int]) -> Decision:
     noted = tuple(Repair(name, at) for name, at in sorted(repairs.items(), key=_offset)) if repairs else ()
     if found.tool:
         return Decision(found.thought, ToolCall(found.tool.name, found.arguments or {}), None, noted)
@@ -95,8 +92,6 @@ def _offset(repair: tuple[str, int]) -> int:
 def _parse_error(error: Unreadable, text: str, cut: bool) -> ParseError:
     """The error with its place in the text. A reply that was cut is told so, whatever else is wrong with it."""
     reason, hint, at = error.reason, error.hint, error.offset
-    if error.about:
-        at = max(at, text.find(error.about, at))
     if cut and reason not in _SAID_WHEN_CUT:
         reason, hint = "truncated", f"the reply was cut after {len(text)} characters"
     if reason == "truncated":

@@ -16,6 +16,7 @@ from react_agent.lenient_json_keys import role, visible
 from react_agent.parser_find import Finder, Found
 from react_agent.parser_labels import find_labels
 from react_agent.parser_names import find_tool, is_none
+from react_agent.parser_place import Place
 from react_agent.parser_shape import Shape, plain_shape, shape
 from react_agent.parser_text import read_text
 from react_agent.registry import ToolRegistry
@@ -25,8 +26,10 @@ _NEXT_SPEAKER = re.compile(rf"(?:\A|(?<=\n)){SPEAKER}|{_TURN}", re.IGNORECASE)
 _KEY = re.compile(r'"(?:thought|action|action_input|final_answer)"\s*:')
 _NOT_WORDS = re.compile(r"```\w*|~~~\w*|<[^<>\n]{0,80}>|\[/?[A-Z]+\]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_QUOTES = ('"', "'")
 _WORD = re.compile(r"\w")
 _COLON = re.compile("[:：]")
+_NEAR = 200
 _REST_OF_NOTHING = " \t\r\n`~}])"
 
 
@@ -115,7 +118,7 @@ class Choice:
             return
         if chosen and not chosen.shape.decides:
             seen.thought = seen.thought or chosen.shape.thought
-            seen.reason = Unreadable("no_answer", found.start, "neither a tool in action nor text in final_answer")
+            seen.reason = nothing_decided(found.reading.value if found.reading else {}, found.start)
         elif chosen and chosen.shape.weak and not chosen.shape.tool:
             seen.weak = seen.weak or chosen
         else:
@@ -160,7 +163,8 @@ class Choice:
             self._seen.reason = Unreadable("template_echo", found.start, "placeholders stand where values belong; fill in the values")
             return None
         repairs = dict(reading.repairs)
-        return Chosen(shape(value, reading.ending, self._tools, found.start, repairs), repairs, found)
+        place = Place(self._text, found.start, found.end)
+        return Chosen(shape(value, reading.ending, self._tools, place, repairs), repairs, found)
 
     def _refuse_clash(self, first: Shape, found: Found, partial: Mapping[str, Any]) -> None:
         """A later object that is damaged or cut is a conflict if it was going to act; a cut one may begin the same call again."""
@@ -209,29 +213,59 @@ class Choice:
         rest = text[after:]
         if not rest.strip(_REST_OF_NOTHING):
             return
-        if found.reading and found.reading.inferred:
-            self._refuse_continued(found)
+        self._refuse_continued(found)
         if speaker := _NEXT_SPEAKER.search(rest):
             chosen.repairs.setdefault("invented_observation", after + speaker.start())
         elif "premature_answer" not in chosen.repairs and _WORD.search(_NOT_WORDS.sub("", rest)):
             chosen.repairs.setdefault("dropped_tail", after)
 
     def _refuse_continued(self, found: Found) -> None:
-        """Unreadable if a decision's keys follow outside objects: the string whose end was inferred may have gone on up to there."""
-        bounds = [found.end, *(at for other in self._seen.others for at in (other.start, other.end)), len(self._text)]
-        if any(_KEY.search(self._text, start, end) for start, end in zip(bounds[::2], bounds[1::2], strict=True)):
-            raise Unreadable("unescaped_quote", found.start, 'a quote inside a text is not escaped; write \\" for each one')
+        """Unreadable if a quote or, outside objects and reasoning, keys of a decision follow.
+
+        Then the object may stand in a text of the real decision that should have ended later, whose quotes were not escaped.
+        """
+        text, at = self._text, found.end
+        if text[at : at + 1] in _QUOTES and text[found.start - 1 : found.start] != text[at]:
+            raise _continued(at)
+        finder = self._finder
+        for start, end in sorted([*finder.passed, *finder.reasoning, (finder.end, finder.end)]):
+            if start >= at:
+                if key := _KEY.search(text, at, start):
+                    raise _continued(key.start())
+                at = end
+
+    def _no_object(self) -> Unreadable:
+        """No object could be found; if the text begins like one, it is a broken one."""
+        text = self._text
+        start = next((at for at in range(self._begin, min(len(text), self._begin + _NEAR)) if not text[at].isspace()), self._begin)
+        if not text.startswith("{", start):
+            return Unreadable("no_object", self._begin, "the reply holds no JSON object")
+        if "}" not in text[start:]:
+            return Unreadable("truncated", start, "the reply ends before its object is whole", cut=True)
+        return Unreadable("bad_syntax", start, 'the object does not begin with a key and a colon; write {"thought": ...}')
 
     def _nothing(self) -> Unreadable:
         """Why there is no decision at all."""
         finder = self._finder
         if visible(_NOT_WORDS.sub("", self._reply()[self._begin : finder.end])).strip():
             if finder.data >= 0:
-                return Unreadable("not_a_decision", finder.data, "the object has no action and no final_answer")
-            return Unreadable("no_object", self._begin, "the reply holds no JSON object")
+                return nothing_decided({}, finder.data)
+            return self._no_object()
         if finder.reasoning:
             return Unreadable("only_thinking", finder.end, "the reply holds only reasoning")
         return Unreadable("empty", 0, "the reply is empty")
+
+
+def nothing_decided(value: dict[str, Any], offset: int) -> Unreadable:
+    """An object that neither calls nor answers."""
+    if is_decision_like(value):
+        return Unreadable("no_answer", offset, "neither a tool in action nor text in final_answer")
+    return Unreadable("not_a_decision", offset, "the object has no action and no final_answer")
+
+
+def _continued(offset: int) -> Unreadable:
+    hint = 'the object goes on after its last brace; write \\" for a quote inside a text, and one object only'
+    return Unreadable("unescaped_quote", offset, hint)
 
 
 def _conflict(offset: int) -> Unreadable:

@@ -9,6 +9,7 @@ from react_agent.lenient_json import Unreadable, strict_text
 from react_agent.lenient_json_decision import is_decision_like
 from react_agent.lenient_json_keys import CANONICAL, WEAK, Role, squeezed, strong_role
 from react_agent.parser_names import find_tool
+from react_agent.parser_place import Place
 from react_agent.registry import ToolRegistry
 
 _WRAPPER_WORDS = frozenset({
@@ -40,7 +41,7 @@ class Called:
     given: bool
 
 
-def unwrapped(value: dict[str, Any], offset: int, repairs: dict[str, int]) -> dict[str, Any]:
+def unwrapped(value: dict[str, Any], place: Place, repairs: dict[str, int]) -> dict[str, Any]:
     """value without an object of one key around it, such as {"response": {...}}; the inner one may be JSON text or a list of one."""
     if len(value) != 1:
         return value
@@ -55,15 +56,15 @@ def unwrapped(value: dict[str, Any], offset: int, repairs: dict[str, int]) -> di
             return value
     if isinstance(inner, list) and len(inner) == 1:
         inner = inner[0]
-    if not isinstance(inner, dict) or not is_decision_like(inner) or set(map(squeezed, inner)) == {"name", "arguments"} == set(value):
+    if not isinstance(inner, dict) or not is_decision_like(inner):
         return value
     if strong_role(key) == "action" and not any(strong_role(each) == "action" for each in inner):
         return value  # {"tool_call": {"name": ..., "arguments": ...}} is an action already
-    repairs.setdefault("wrapper", offset)
+    repairs.setdefault("wrapper", place.of_key(key))
     return inner
 
 
-def collect(value: dict[str, Any], tools: ToolRegistry, offset: int, repairs: dict[str, int]) -> Fields:
+def collect(value: dict[str, Any], tools: ToolRegistry, place: Place, repairs: dict[str, int]) -> Fields:
     """The parts of one object. Keys that only a decision has go before those that data may have. Raises Unreadable("conflict")."""
     strong: dict[Role, list[str]] = {}
     weak: dict[Role, list[str]] = {}
@@ -73,38 +74,40 @@ def collect(value: dict[str, Any], tools: ToolRegistry, offset: int, repairs: di
         elif role := WEAK.get(squeezed(key)):
             weak.setdefault(role, []).append(key)
     fields = Fields(frozenset(strong) | frozenset(weak), weak=not strong)
-    for role in fields.has:
-        keys = strong.get(role) or weak[role]
+    for role in CANONICAL.values():
+        keys = strong.get(role) or weak.get(role)
+        if not keys:
+            continue
         if len(keys) > 1 and role != "thought":
-            _refuse_disagreement(value, keys, offset)
+            _refuse_disagreement(value, keys, place)
         if keys[0] not in CANONICAL:
-            repairs.setdefault("alias_key", offset)
+            repairs.setdefault("alias_key", place.of_key(keys[0]))
         setattr(fields, role, value[keys[0]])
     if "action" in strong:
-        _refuse_other_name(value, strong["action"][0], weak.get("action", []), tools, offset)
+        _refuse_other_name(value, strong["action"][0], weak.get("action", []), tools, place)
     return fields
 
 
-def called(fields: Fields, tools: ToolRegistry, offset: int, repairs: dict[str, int]) -> Called:
+def called(fields: Fields, tools: ToolRegistry, place: Place, repairs: dict[str, int]) -> Called:
     """The name in action and its input, also when they are an object inside action. Raises Unreadable."""
     call = Called(fields.action, fields.input, "input" in fields.has)
     for _ in range(_DEEPEST):
         if isinstance(call.name, list):
-            call.name = _only(call.name, offset, repairs)
+            call.name = _only(call.name, place, repairs)
         if not isinstance(call.name, dict):
             break
-        inner = collect(call.name, tools, offset, repairs)
+        inner = collect(call.name, tools, place, repairs)
         if "action" not in inner.has:
-            raise Unreadable("not_a_decision", offset, "action is an object without a tool's name; write the name there as text")
-        repairs.setdefault("nested_call", offset)
+            raise Unreadable("not_a_decision", place.start, "action is an object without a tool's name; write the name there as text")
+        repairs.setdefault("nested_call", place.start)
         if "input" in inner.has:
             if call.given and call.input and not same(call.input, inner.input):
-                raise Unreadable("conflict", offset, "there are two inputs that differ; give action_input once")
+                raise Unreadable("conflict", place.start, "there are two inputs that differ; give action_input once")
             call.input, call.given = inner.input, True
         call.name = inner.action
     if not isinstance(call.name, str | None):
         hint = f"action is {json.dumps(call.name)[:40]}; write a tool's name there as text, or none"
-        raise Unreadable("unknown_tool", offset, hint, about='"action"')
+        raise Unreadable("unknown_tool", place.of_key("action"), hint)
     return call
 
 
@@ -113,26 +116,26 @@ def same(a: object, b: object) -> bool:
     return a == b and json.dumps(a, sort_keys=True) == json.dumps(b, sort_keys=True)
 
 
-def _only(values: list[Any], offset: int, repairs: dict[str, int]) -> Any:
+def _only(values: list[Any], place: Place, repairs: dict[str, int]) -> Any:
     if not values:
         return None
     if any(not same(values[0], other) for other in values[1:]):
-        raise Unreadable("conflict", offset, "the reply calls several tools; call one tool, and the next one in your next reply")
-    repairs.setdefault("list_of_one", offset)
+        raise Unreadable("conflict", place.start, "the reply calls several tools; call one tool, and the next one in your next reply")
+    repairs.setdefault("list_of_one", place.start)
     return values[0]
 
 
-def _refuse_disagreement(value: dict[str, Any], keys: list[str], offset: int) -> None:
+def _refuse_disagreement(value: dict[str, Any], keys: list[str], place: Place) -> None:
     for other in keys[1:]:
         if not same(value[keys[0]], value[other]):
             hint = f'"{keys[0]}" and "{other[:40]}" say different things; keep only one of them'
-            raise Unreadable("conflict", offset, hint, about=f'"{other}"')
+            raise Unreadable("conflict", place.of_key(other), hint)
 
 
-def _refuse_other_name(value: dict[str, Any], key: str, others: list[str], tools: ToolRegistry, offset: int) -> None:
+def _refuse_other_name(value: dict[str, Any], key: str, others: list[str], tools: ToolRegistry, place: Place) -> None:
     """A "name" beside "action" is data, unless it is another tool's."""
     for other in others:
         name = value[other]
         if isinstance(name, str) and (tool := find_tool(name, tools)) and not same(value[key], name):
             hint = f'"{key}" and "{other[:40]}" name different tools, one of them {tool.name}; name one'
-            raise Unreadable("conflict", offset, hint, about=f'"{other}"')
+            raise Unreadable("conflict", place.of_key(other), hint)

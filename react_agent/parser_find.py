@@ -45,12 +45,12 @@ class Finder:
     """Finds the objects of one text; iterate once.
 
     begin, end: where the reply is, as far as the search has come; objects that were found before begin were part of the
-    reasoning after all. reasoning: the parts between that are none of the reply either. data: where the first object stands that
-    is no decision, -1 without one.
+    reasoning after all. reasoning: the parts between that are none of the reply either. passed: all objects, data included. data:
+    where the first object stands that is no decision, -1 without one.
     """
 
     __slots__ = (
-        "_guide", "_patience", "_pos", "_ready", "_recipient", "_spoken", "_text", "_tried", "begin", "data", "end", "reasoning",
+        "_guide", "_patience", "_pos", "_ready", "_recipient", "_spoken", "_text", "_tried", "begin", "data", "end", "passed", "reasoning",
     )  # fmt: skip
 
     def __init__(self, text: str, guide: Guide, strictly: tuple[int, Reading | None]) -> None:
@@ -58,6 +58,7 @@ class Finder:
         self.begin = 0
         self.end = len(text)
         self.reasoning: list[tuple[int, int]] = []
+        self.passed: list[tuple[int, int]] = []
         self.data = -1
         self._text = text
         self._tried, self._ready = strictly
@@ -73,16 +74,19 @@ class Finder:
             match = MARK.search(text, self._pos)
             stop = match.start() if match else len(text)
             if not self._spoken and (bare := _OPENERLESS.search(text, self._pos, stop + 1)) and bare.end() < stop:
-                found = self._object(bare.end(), opener=False)
+                start = bare.end()
+                found = self._object(start, opener=False)
             elif not match:
                 return
             elif match.lastgroup == "object":
-                found = self._object(stop, opener=True)
+                start = stop
+                found = self._object(start, opener=True)
             else:
                 self._spoken = self._spoken or bool(_PROSE.search(text, self._pos, stop))
                 self._tag(match)
                 continue
             self._spoken = True
+            self.passed.append((start, self._pos))
             if found:
                 yield found
 

@@ -8,52 +8,53 @@ from typing import Any
 from react_agent.lenient_json import Unreadable, read_object, strict_text
 from react_agent.lenient_json_keys import CANONICAL, Role, visible
 from react_agent.parser_names import is_none
+from react_agent.parser_place import Place
 from react_agent.registry import Tool
 
 _FENCE = re.compile(r"(?:```|~~~)\w*")
 _SHOWN = 40
 
 
-def arguments(tool: Tool, value: object, given: bool, offset: int, repairs: dict[str, int]) -> dict[str, Any]:
+def arguments(tool: Tool, value: object, given: bool, place: Place, repairs: dict[str, int]) -> dict[str, Any]:
     """The arguments that a value stands for, checked no further; given is False when there was no action_input at all.
 
     An object; the JSON text of one; a list of one; bare text for a tool with exactly one parameter; nothing, for a tool with
     none. Raises Unreadable("bad_input").
     """
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
-        repairs.setdefault("list_of_one", offset)
+        repairs.setdefault("list_of_one", place.of_key("action_input"))
         value = value[0]
     if isinstance(value, str):
-        value = _from_text(tool, value, offset, repairs)
+        value = _from_text(tool, value, place, repairs)
     if isinstance(value, dict):
-        return _clean(tool, value, offset, repairs)
+        return _clean(tool, value, place, repairs)
     if value is None and not tool.parameter_names:
-        repairs.setdefault("no_input", offset)
+        repairs.setdefault("no_input", place.of_key("action_input"))
         return {}
     if not given or value is None:
-        raise _bad_input(tool, offset, f"{tool.name} needs its arguments in action_input")
+        raise _bad_input(tool, place, f"{tool.name} needs its arguments in action_input")
     if isinstance(value, list):
-        raise _bad_input(tool, offset, "action_input is a list; name each argument")
-    raise _bad_input(tool, offset, f"action_input is {json.dumps(value)}, not an object")
+        raise _bad_input(tool, place, "action_input is a list; name each argument")
+    raise _bad_input(tool, place, f"action_input is {json.dumps(value)}, not an object")
 
 
-def _from_text(tool: Tool, text: str, offset: int, repairs: dict[str, int]) -> object:
+def _from_text(tool: Tool, text: str, place: Place, repairs: dict[str, int]) -> object:
     names = tool.parameter_names
     inner = text.strip()
     if (fence := _FENCE.match(inner)) and inner.endswith(("```", "~~~")):
         inner = inner[fence.end() : -3].strip()
     if inner.startswith(("{", "[{")):
-        repairs.setdefault("json_text", offset)
-        return _object_in(tool, inner, offset)
+        repairs.setdefault("json_text", place.of_key("action_input"))
+        return _object_in(tool, inner, place)
     if len(names) == 1 and text.strip():
-        repairs.setdefault("bare_input", offset)
+        repairs.setdefault("bare_input", place.of_key("action_input"))
         return {names[0]: text}
     if not names and is_none(text):
         return None
-    raise _bad_input(tool, offset, f"action_input is the text {text[:_SHOWN]!r}")
+    raise _bad_input(tool, place, f"action_input is the text {text[:_SHOWN]!r}" if text else "action_input is empty")
 
 
-def _object_in(tool: Tool, text: str, offset: int) -> dict[str, Any]:
+def _object_in(tool: Tool, text: str, place: Place) -> dict[str, Any]:
     """The object that a text is, whole; read with repairs only if it then has the tool's own parameters."""
     try:
         value = strict_text(text)
@@ -62,7 +63,7 @@ def _object_in(tool: Tool, text: str, offset: int) -> dict[str, Any]:
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     if not isinstance(value, dict):
-        raise _bad_input(tool, offset, "action_input is text that looks like JSON but is not whole")
+        raise _bad_input(tool, place, "action_input is text that looks like JSON but is not whole")
     return value
 
 
@@ -75,7 +76,7 @@ def _repaired(tool: Tool, text: str) -> object:
     return reading.value if reading and whole else None
 
 
-def _clean(tool: Tool, value: dict[str, Any], offset: int, repairs: dict[str, int]) -> dict[str, Any]:
+def _clean(tool: Tool, value: dict[str, Any], place: Place, repairs: dict[str, int]) -> dict[str, Any]:
     """The arguments with invisible characters taken out of parameter names."""
     names = tool.parameter_names
     odd = [key for key in value if key not in names]
@@ -83,12 +84,12 @@ def _clean(tool: Tool, value: dict[str, Any], offset: int, repairs: dict[str, in
         return value
     for key in odd:
         if visible(key) in names and visible(key) not in value:
-            repairs.setdefault("invisible", offset)
+            repairs.setdefault("invisible", place.of_key("action_input"))
             value = {(visible(each) if each == key else each): item for each, item in value.items()}
     return value
 
 
-def refuse_misplaced(tool: Tool, inputs: dict[str, Any], value: dict[str, Any], has: Collection[Role], offset: int) -> None:
+def refuse_misplaced(tool: Tool, inputs: dict[str, Any], value: dict[str, Any], has: Collection[Role], place: Place) -> None:
     """Unreadable if the input of value was closed too late or too early.
 
     Too late: one of the decision's keys stands in it and not beside it. Too early: one of the tool's parameters stands beside it
@@ -96,12 +97,12 @@ def refuse_misplaced(tool: Tool, inputs: dict[str, Any], value: dict[str, Any], 
     """
     for key in inputs:
         if key in CANONICAL and CANONICAL[key] not in has and key not in tool.parameter_names:
-            raise Unreadable("bad_input", offset, f'"{key}" stands inside action_input; close action_input before it', about=f'"{key}"')
+            raise Unreadable("bad_input", place.of_key(key), f'"{key}" stands inside action_input; close action_input before it')
     for key in value:
         if key in tool.parameter_names and key not in CANONICAL and key not in inputs:
-            raise Unreadable("bad_input", offset, f'"{key}" stands beside action_input; write it inside', about=f'"{key}"')
+            raise Unreadable("bad_input", place.of_key(key), f'"{key}" stands beside action_input; write it inside')
 
 
-def _bad_input(tool: Tool, offset: int, what: str) -> Unreadable:
+def _bad_input(tool: Tool, place: Place, what: str) -> Unreadable:
     shape = json.dumps(dict.fromkeys(tool.parameter_names, "..."), ensure_ascii=False)
-    return Unreadable("bad_input", offset, f'{what}; write "action_input": {shape}', about='"action_input"')
+    return Unreadable("bad_input", place.of_key("action_input"), f'{what}; write "action_input": {shape}')

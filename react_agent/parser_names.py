@@ -5,6 +5,7 @@ import re
 from react_agent.lenient_json import Unreadable
 from react_agent.lenient_json_decision import NONE_WORDS
 from react_agent.lenient_json_keys import squeezed, visible
+from react_agent.parser_place import Place
 from react_agent.registry import Tool, ToolRegistry
 from react_agent.registry_mistakes import near
 
@@ -39,19 +40,21 @@ def is_finish(name: str) -> bool:
     return squeezed(bare(name)) in FINISH_WORDS
 
 
-def unknown_tool(name: str, tools: ToolRegistry, offset: int) -> Unreadable:
+def unknown_tool(name: str, tools: ToolRegistry, place: Place) -> Unreadable:
     """Says what is there instead. A near name goes into the hint, never into the call."""
     shown = name if len(name) <= _SHOWN else f"{name[: _SHOWN - 1]}…"
     same = [known for known in tools.names if _folded(known) == _folded(bare(name))]
-    meant = " and ".join(same) if len(same) > 1 else near(bare(name), tools.names)
     start = bare(re.split(r"[(\[{]", name, maxsplit=1)[0])
     if start != bare(name) and start in tools:
         hint = f"action holds a call, {shown!r}; write only the name {start!r} there and its arguments in action_input"
-    elif meant:
+    elif len(same) > 1:
+        hint = f"{shown!r} could be {' or '.join(same)}; write one of them exactly"
+    elif meant := near(bare(name), tools.names):
         hint = f"there is no tool named {shown!r}; {meant} comes near"
     else:
         hint = f"there is no tool named {shown!r}; the tools are: {', '.join(tools.names) or 'none'}"
-    return Unreadable("unknown_tool", offset, hint, about=name)
+    at = place.of(name) if name.isprintable() and not set(name) & set("\"\\") else place.of_key("action")
+    return Unreadable("unknown_tool", at, hint)
 
 
 def _folded(name: str) -> str:

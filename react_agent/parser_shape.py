@@ -9,6 +9,7 @@ from react_agent.lenient_json_keys import CANONICAL, role, squeezed
 from react_agent.parser_fields import Called, Fields, called, collect, same, unwrapped
 from react_agent.parser_input import arguments, refuse_misplaced
 from react_agent.parser_names import bare, find_tool, is_finish, is_none, unknown_tool
+from react_agent.parser_place import Place
 from react_agent.registry import Tool, ToolRegistry
 
 _ANSWER_KEYS = frozenset(
@@ -17,14 +18,13 @@ _ANSWER_KEYS = frozenset(
 
 
 class Shape(NamedTuple):
-    """What an object decides: a call (tool and arguments), an answer, or with neither nothing yet. premature: an answer stood
-    beside the call. weak: all of its keys are such as data may have, so that it decides only when nothing else does."""
+    """What an object decides: a call (tool and arguments), an answer, or with neither nothing yet. weak: all of its keys are such
+    as data may have, so that it decides only when nothing else does."""
 
     thought: str
     tool: Tool | None = None
     arguments: dict[str, Any] | None = None
     answer: str | None = None
-    premature: bool = False
     weak: bool = False
 
     @property
@@ -50,25 +50,25 @@ def plain_shape(value: dict[str, Any], tools: ToolRegistry) -> Shape | None:
     return Shape(thought, answer=answer)
 
 
-def shape(value: dict[str, Any], ending: Ending, tools: ToolRegistry, offset: int, repairs: dict[str, int]) -> Shape:
+def shape(value: dict[str, Any], ending: Ending, tools: ToolRegistry, place: Place, repairs: dict[str, int]) -> Shape:
     """What an object decides; ending says how it ended. Raises Unreadable for the reason why it decides nothing that may be used."""
-    value = unwrapped(value, offset, repairs)
-    fields = collect(value, tools, offset, repairs)
-    call = called(fields, tools, offset, repairs)
+    value = unwrapped(value, place, repairs)
+    fields = collect(value, tools, place, repairs)
+    call = called(fields, tools, place, repairs)
     tool = find_tool(call.name, tools) if call.name else None
     if tool:
         if tool.name != call.name:
-            repairs.setdefault("tool_name", offset)
+            repairs.setdefault("tool_name", place.of(call.name))
         if ending in ("open", "cut") and isinstance(call.input, str) and role(next(reversed(value))) == "input":
-            raise _unfinished(offset)  # the text may go on after what looks like its last quote
-        found = _call(tool, call, fields, ending, offset, repairs)
-        refuse_misplaced(tool, found.arguments or {}, value, fields.has, offset)
+            raise _unfinished(place)  # the text may go on after what looks like its last quote
+        found = _call(tool, call, fields, ending, place, repairs)
+        refuse_misplaced(tool, found.arguments or {}, value, fields.has, place)
         return found
     if call.name and is_finish(call.name):
-        return _answered(fields, _finished(call, fields, offset, repairs), ending, offset)
+        return _answered(fields, _finished(call, fields, place, repairs), ending, place)
     if call.name and not is_none(call.name):
-        raise unknown_tool(call.name, tools, offset)
-    return _answered(fields, answer_text(fields.answer), ending, offset)
+        raise unknown_tool(call.name, tools, place)
+    return _answered(fields, answer_text(fields.answer), ending, place)
 
 
 def answer_text(value: object) -> str | None:
@@ -78,24 +78,25 @@ def answer_text(value: object) -> str | None:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _call(tool: Tool, call: Called, fields: Fields, ending: Ending, offset: int, repairs: dict[str, int]) -> Shape:
+def _call(tool: Tool, call: Called, fields: Fields, ending: Ending, place: Place, repairs: dict[str, int]) -> Shape:
     if not call.given and fields.weak:
-        raise Unreadable("not_a_decision", offset, f"the object names {tool.name} but has no action_input")
+        raise Unreadable("not_a_decision", place.start, f"the object names {tool.name} but has no action_input")
     if not call.given and ending != "closed":
-        raise _unfinished(offset)
-    inputs = arguments(tool, call.input, call.given, offset, repairs)
-    premature = answer_text(fields.answer) is not None
-    return Shape(_text(fields.thought), tool, inputs, premature=premature, weak=fields.weak)
+        raise _unfinished(place)
+    inputs = arguments(tool, call.input, call.given, place, repairs)
+    if has_answer(fields.answer):
+        repairs.setdefault("premature_answer", place.of_key("final_answer"))
+    return Shape(_text(fields.thought), tool, inputs, weak=fields.weak)
 
 
-def _answered(fields: Fields, answer: str | None, ending: Ending, offset: int) -> Shape:
+def _answered(fields: Fields, answer: str | None, ending: Ending, place: Place) -> Shape:
     """An answer; of an unclosed object only if nothing that could still have come would have been a call."""
     if ending == "cut" or (ending == "open" and (answer is None or "action" not in fields.has)):
-        raise _unfinished(offset)
+        raise _unfinished(place)
     return Shape(_text(fields.thought), answer=answer, weak=fields.weak)
 
 
-def _finished(call: Called, fields: Fields, offset: int, repairs: dict[str, int]) -> str | None:
+def _finished(call: Called, fields: Fields, place: Place, repairs: dict[str, int]) -> str | None:
     """The answer of an action such as "finish", which often stands in action_input."""
     value = call.input
     if isinstance(value, dict) and len(value) == 1:
@@ -103,16 +104,17 @@ def _finished(call: Called, fields: Fields, offset: int, repairs: dict[str, int]
         value = item if squeezed(key) in _ANSWER_KEYS else value
     inside, beside = answer_text(value), answer_text(fields.answer)
     if inside is not None and beside is not None and inside != beside:
-        raise Unreadable("conflict", offset, "action_input and final_answer hold different answers; give one in final_answer")
+        hint = "action_input and final_answer hold different answers; give one in final_answer"
+        raise Unreadable("conflict", place.of_key("final_answer"), hint)
     if inside is not None and isinstance(value, dict):
         word = bare(str(call.name))[:40]
-        raise Unreadable("no_answer", offset, f'{word} is no tool; write "action": "none" and the answer in final_answer')
-    repairs.setdefault("finish_word", offset)
+        raise Unreadable("no_answer", place.of(word), f'{word} is no tool; write "action": "none" and the answer in final_answer')
+    repairs.setdefault("finish_word", place.of(str(call.name)))
     return inside if beside is None else beside
 
 
-def _unfinished(offset: int) -> Unreadable:
-    return Unreadable("truncated", offset, "the reply ends before its object is whole", cut=True)
+def _unfinished(place: Place) -> Unreadable:
+    return Unreadable("truncated", place.end, "the reply ends before its object is whole", cut=True)
 
 
 def _text(thought: object) -> str:

@@ -12,6 +12,7 @@ from react_agent.lenient_json import Guide, Unreadable
 from react_agent.parser_input import arguments
 from react_agent.parser_labels import Label, begins_label, find_labels
 from react_agent.parser_names import find_tool, is_finish, is_none, unknown_tool
+from react_agent.parser_place import Place
 from react_agent.parser_shape import Shape, answer_text
 from react_agent.parser_yaml import mapping, scalar
 from react_agent.registry import Tool, ToolRegistry
@@ -27,7 +28,7 @@ def read_text(
     Raises Unreadable.
     """
     labels, invented = find_labels(text, begin, end, guide)
-    found = _Reply(labels, tools, stopped, repairs).shape()
+    found = _Reply(text, labels, tools, stopped, repairs).shape()
     if found and invented >= 0:
         repairs.setdefault("invented_observation", invented)
     return found
@@ -35,6 +36,7 @@ def read_text(
 
 @dataclass(slots=True)
 class _Reply:
+    text: str
     labels: list[Label]
     tools: ToolRegistry
     stopped: bool
@@ -56,9 +58,10 @@ class _Reply:
         if not tool:
             return self._finished(action, answers)
         inputs = self._arguments(tool, action.given, action)
-        premature = any(answer.answer.strip(" \t\"'") not in ("", "null", "None", "~") for answer in answers)
+        if any(answer.answer.strip(" \t\"'") not in ("", "null", "None", "~") for answer in answers):
+            self.repairs.setdefault("premature_answer", answers[0].start)
         self.repairs.setdefault("label_text", action.start)
-        return Shape(self._thought(), tool, inputs, premature=premature)
+        return Shape(self._thought(), tool, inputs)
 
     def _thought(self) -> str:
         return next((label.block.strip() for label in self.labels if label.kind == "thought"), "")
@@ -78,7 +81,7 @@ class _Reply:
         """An action that is no tool: "Finish" has the answer as its input."""
         given = action.given
         if not is_finish(action.line) or not (given or answers):
-            raise unknown_tool(action.line, self.tools, action.begin)
+            raise unknown_tool(action.line, self.tools, self._place(action))
         return self._answered([given, *answers] if given else answers)
 
     def _answer(self, label: Label) -> str | None:
@@ -88,26 +91,30 @@ class _Reply:
     # Inputs.
 
     def _arguments(self, tool: Tool, given: Label | None, action: Label) -> dict[str, Any]:
-        offset = given.begin if given else action.begin
+        place = self._place(given or action)
         if given and given.fault:
             raise given.fault
         if given and given.reading:
             for name, at in given.reading.repairs.items():
                 self.repairs.setdefault(name, at)
-            return arguments(tool, given.reading.value, True, given.reading.start, self.repairs)
+            return arguments(tool, given.reading.value, True, place, self.repairs)
         if not self.stopped:
-            raise Unreadable("truncated", offset, "the reply may have been cut; send action_input as JSON", cut=True)
+            raise Unreadable("truncated", place.start, "the reply may have been cut; send action_input as JSON", cut=True)
         if not tool.read_only:
-            raise Unreadable("bad_input", offset, f"{tool.name} changes something, so its input must be a JSON object")
+            raise Unreadable("bad_input", place.start, f"{tool.name} changes something, so its input must be a JSON object")
         block = given.block if given else ""
         if not block.strip() or (not tool.parameter_names and is_none(block)):
-            return arguments(tool, None, given is not None, offset, self.repairs)
+            return arguments(tool, None, given is not None, place, self.repairs)
         if given and given.underscored and not block.partition("\n")[0].strip():
-            self.repairs.setdefault("yaml", offset)
-            return mapping(block, tool, offset)
-        return self._plain(tool, block.strip(), offset)
+            self.repairs.setdefault("yaml", place.start)
+            return mapping(block, tool, place.start)
+        return self._plain(tool, block.strip(), place)
 
-    def _plain(self, tool: Tool, text: str, offset: int) -> dict[str, Any]:
+    def _place(self, label: Label) -> Place:
+        """Where a label's text stands."""
+        return Place(self.text, label.begin, label.begin + len(label.text))
+
+    def _plain(self, tool: Tool, text: str, place: Place) -> dict[str, Any]:
         """Plain text as the argument of a tool with one parameter, if it is plain where it ends and what it means."""
         quotes = text[0], _PAIRS.get(text[0], "")
         if len(text) > 1 and text.endswith(quotes[1] or "\0") and not any(quote in text[1:-1] for quote in quotes):
@@ -115,8 +122,9 @@ class _Reply:
         named = any(re.match(rf"{re.escape(name)}\s*[:=：]", text) for name in tool.parameter_names)
         cut = "\n" in text and begins_label(text.rpartition("\n")[2])
         if cut or "\n\n" in text or is_none(text) or named or text.startswith(("[", "<", "{")):
-            raise Unreadable("bad_input", offset, "it is not plain which argument this is or where it ends; send it as a JSON object")
-        return arguments(tool, text, True, offset, self.repairs)
+            hint = "it is not plain which argument this is or where it ends; send it as a JSON object"
+            raise Unreadable("bad_input", place.start, hint)
+        return arguments(tool, text, True, place, self.repairs)
 
 
 def _input_text(action: Label) -> str:

@@ -58,7 +58,7 @@ def scalar(text: str, offset: int) -> str | None:
 
 
 def _typed(value: str, tool: Tool, key: str, offset: int) -> Any:
-    if _NOT_PLAIN.match(value) or not value:
+    if not value or (value[0] not in "\"'" and _NOT_PLAIN.match(value)):
         raise _unclear(f"{key}: {value}", offset)
     schema = tool.parameters.get("properties", {}).get(key, {})
     if _JSON_SCALAR.fullmatch(value) and schema.get("type") != "string":

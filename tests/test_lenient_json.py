@@ -1,0 +1,304 @@
+"""The tolerant reader by itself: what it repairs, what it refuses, and how an object ended."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from react_agent.lenient_json import MAX_DEPTH, Unreadable, read_object, strict_object, strict_text
+from react_agent.lenient_json_decision import has_answer, is_decision_like, is_echo, is_whole, may_decide
+from react_agent.lenient_json_keys import role, squeezed, strong_role, visible
+
+PARAMETERS = {"sql": ["query", "database"], "write": ["path", "content"]}
+
+
+def guide(name):
+    return PARAMETERS.get(name, ["query", "database", "path", "content"])
+
+
+def read(text, start=0, **options):
+    return read_object(text, start, guide, **options)
+
+
+def refused(text, **options):
+    with pytest.raises(Unreadable) as caught:
+        read(text, **options)
+    return caught.value
+
+
+# Each: a text, its value, its repairs.
+REPAIRED = [
+    ('{"a": 1}', {"a": 1}, {}),
+    ('{"a": 1,}', {"a": 1}, {"trailing_comma": 7}),
+    ('{,"a": 1}', {"a": 1}, {"extra_comma": 1}),
+    ('{"a": 1,,"b": 2}', {"a": 1, "b": 2}, {"extra_comma": 8}),
+    ('{"a": 1 "b": 2}', {"a": 1, "b": 2}, {"missing_comma": 8}),
+    ('{"a": {} "b": 2}', {"a": {}, "b": 2}, {"missing_comma": 9}),
+    ('{"a": "x"\n"b": 2}', {"a": "x", "b": 2}, {"missing_comma": 10}),
+    ('{"a": [1,]}', {"a": [1]}, {"trailing_comma": 8}),
+    ('{"a": [{"b": 1} {"b": 2}]}', {"a": [{"b": 1}, {"b": 2}]}, {"missing_comma": 16}),
+    ('{"a": ["x"\n"y"]}', {"a": ["x", "y"]}, {"missing_comma": 11}),
+    ('{"a": [1, 2, "x", -3, 4,]}', {"a": [1, 2, "x", -3, 4]}, {"trailing_comma": 23}),
+    ("{'a': 'x'}", {"a": "x"}, {"single_quotes": 1}),
+    ("{'a': 'x \"y\" z'}", {"a": 'x "y" z'}, {"single_quotes": 1}),
+    ("{\"a\": 'it\\'s'}", {"a": "it's"}, {"single_quotes": 6, "bad_escape": 9}),
+    ("{'a': 'it's'}", {"a": "it's"}, {"single_quotes": 1, "unescaped_quote": 9}),
+    ("{a: 1}", {"a": 1}, {"unquoted_key": 1}),
+    ('{a": 1}', {"a": 1}, {"half_quoted_key": 1}),
+    ('{"thought: 1}', {"thought": 1}, {"half_quoted_key": 1}),
+    ('{"a\\"b": 1,}', {'a"b': 1}, {"trailing_comma": 10}),
+    ("{“a”: “x”}", {"a": "x"}, {"smart_quotes": 1}),
+    ("{“a”: \"x\"}", {"a": "x"}, {"smart_quotes": 1}),
+    ("{`a`: `x`}", {"a": "x"}, {"backtick_quotes": 1}),
+    ('{"a": """x "y"\nz"""}', {"a": 'x "y"\nz'}, {"triple_quotes": 6, "raw_control": 14}),
+    ('｛"a"：1，"b"：［2］｝', {"a": 1, "b": [2]}, {"full_width": 0}),
+    ('{"a": True, "b": None, "c": FALSE}', {"a": True, "b": None, "c": False}, {"python_literal": 6}),
+    ('{"a": 1, // one "two"\n "b": 2 # three\n /* four */}', {"a": 1, "b": 2}, {"comment": 9}),
+    ('{\u200b"a":\u00a01}', {"a": 1}, {"invisible": 1}),
+    ('{"a": "x\ny\tz",}', {"a": "x\ny\tz"}, {"raw_control": 8, "trailing_comma": 13}),
+    ('{"a": "\\d+ \\w", "b": "\\\\ \\" \\/"}', {"a": "\\d+ \\w", "b": '\\ " /'}, {"bad_escape": 7}),
+    ('{"a": "C:\\temp\\x",}', {"a": "C:\\temp\\x"}, {"bad_escape": 14, "trailing_comma": 17}),
+    ('{"a": "\\u00e9\\ud83c\\udf78\\n",}', {"a": "é🍸\n"}, {"trailing_comma": 28}),
+    ('{"thought": "a "b" c", "action": 1}', {"thought": 'a "b" c', "action": 1}, {"unescaped_quote": 15}),
+    ('{"final_answer": "a "b""}', {"final_answer": 'a "b"'}, {"unescaped_quote": 20}),
+    ('{"final_answer": "a""}', {"final_answer": "a"}, {"doubled_quote": 19}),
+    ('{"final_answer": "a 32" b"}', {"final_answer": 'a 32" b'}, {"unescaped_quote": 22}),
+    ('{"a": [1, [2}}', {"a": [1, [2]]}, None),
+    ('{"a": [1, 2}, "b": 3}', {"a": [1, 2]}, {"mismatched_closer": 11}),
+    ('{"a": [{"b": 1], "c": 3}', {"a": [{"b": 1}], "c": 3}, {"mismatched_closer": 14}),
+    ('{"a": 1], "b": 2}', {"a": 1, "b": 2}, {"surplus_closer": 7}),
+    ('{"thought": "t"}, "action": "x"}', {"thought": "t", "action": "x"}, {"surplus_closer": 15}),
+    ('{"action": search, "b": 1}', {"action": "search", "b": 1}, {"unquoted_name": 11}),
+    ('{"action": search\n}', {"action": "search"}, {"unquoted_name": 11}),
+    ('{"a": 1, "a": 1}', {"a": 1}, {"duplicate_key": 9}),
+    ('{"thought": "a", "thought": "b"}', {"thought": "b"}, {"duplicate_key": 17}),
+    ('{"action_input": {}, "final_answer": }', {"action_input": {}, "final_answer": None}, {"missing_value": 37}),
+    ('{\\"a\\": \\"x \\\\\\"y\\\\\\"\\"}', {"a": 'x "y"'}, {"over_escaped": 1}),
+    ('{\\n  \\"a\\": 1}', {"a": 1}, {"over_escaped": 1}),
+]
+
+
+@pytest.mark.parametrize(("text", "value", "repairs"), REPAIRED)
+def test_repairs(text, value, repairs):
+    if repairs is None:  # two closers are missing at once
+        assert refused(text).reason == "bad_syntax"
+        return
+    reading = read(text)
+    assert (reading.value, dict(reading.repairs), reading.ending) == (value, repairs, "closed")
+    assert json.dumps(reading.value) == json.dumps(value)
+
+
+# Each: a text, why it is refused, and where.
+REFUSED = [
+    ('{"a": [1,,2]}', "bad_syntax", 9),
+    ('{"a": [,1]}', "bad_syntax", 7),
+    ('{"a": [1 2]}', "bad_syntax", 9),
+    ('{"a": ["x" "y"]}', "unescaped_quote", 9),
+    ('{"a" 1}', "bad_syntax", 1),
+    ('{"a": x}', "bad_syntax", 6),
+    ('{"a": two words}', "bad_syntax", 6),
+    ('{"a": (1, 2)}', "bad_syntax", 6),
+    ('{"a": {1, 2}}', "bad_number", 7),
+    ('{"a": ```x```}', "bad_syntax", 6),
+    ('{"a": ...}', "template_echo", 6),
+    ('{...}', "template_echo", 1),
+    ('{"a": <x>}', "template_echo", 6),
+    ('{"a": }', "bad_syntax", 6),
+    ('{"a": 1 ; "b": 2}', "bad_syntax", 8),
+    ('{"a": NaN}', "bad_number", 6),
+    ('{"a": -Infinity}', "bad_number", 6),
+    ('{"a": 007}', "bad_number", 6),
+    ('{"a": 1e999}', "bad_number", 6),
+    ('{"a": +1}', "bad_number", 6),
+    ('{"a": .5}', "bad_number", 6),
+    ('{"a": 5.}', "bad_number", 6),
+    ('{"a": 5x}', "bad_number", 6),
+    ('{"a": 0x1F}', "bad_number", 6),
+    ('{"a": ' + "9" * 5000 + "}", "bad_number", 6),
+    ('{"a": 1,000}', "bad_number", 8),
+    ('{"a": "\\ud83d",}', "bad_syntax", 7),
+    ('{"a": "\ud83d",}', "bad_syntax", 7),
+    ('{"action_input": {"query": "\\d\\n"},}', "bad_syntax", 28),
+    ('{"a": 1, "a": 2}', "duplicate_key", 9),
+    ('{"a": {"b": 1, "b": true},}', "duplicate_key", 15),
+    ('{"a": [[1}}', "bad_syntax", 9),
+    ('{"a": 1)}', "bad_number", 6),
+    ('{"a": "x" // say "b\n}', "unescaped_quote", 8),
+    ('{"a": {"b": "x', "truncated", 12),
+    ('{"a": [1, 2', "truncated", 10),
+    ('{"a": {"b": tru', "truncated", 12),
+    ('{"a": {"b', "truncated", 9),
+    ('{"thought": "x', "truncated", 12),
+    ("{" + "," * 60 + "}", "bad_syntax", 51),
+    ('{"a": ' * 150, "too_deep", 600),
+    ('{"action": "sql", "action_input": {"query": "say "x", "other": 1}}', "unescaped_quote", 49),
+    ('{"action": "sql", "action_input": {"query": "say "x", "database": 1}}', "unescaped_quote", 49),
+    ('{"action": "sql", "action_input": {"query": "a" + "b"}}', "unescaped_quote", 46),
+    ('{"action": "sql", "action_input": {"query": "{"k": "v"}"}}', "unescaped_quote", 46),
+    ('{"action": "sql", "action_input": {"query": "x\\"}}', "truncated", 44),
+    ('{"thought": "a "b", "thought": "c"}', "unescaped_quote", 15),
+    ('{"thought": "see {"action": "x"} ok", "action": "y"}', "unescaped_quote", 18),
+    ('{"thought": "a "b" c", "x": 1}', "unescaped_quote", 15),
+]
+
+
+@pytest.mark.parametrize(("text", "reason", "offset"), REFUSED)
+def test_refusals(text, reason, offset):
+    error = refused(text)
+    assert (error.reason, error.offset) == (reason, offset)
+    assert error.hint
+    assert error.hint[-1] not in ".?!"
+
+
+# Each: a text, what ended it, what was read, and the offset after it.
+ENDINGS = [
+    ('{"a": 1} {"b": 2}', "closed", {"a": 1}, 8),
+    ('{"a": 1, "b": "x"', "open", {"a": 1, "b": "x"}, 17),
+    ('{"a": {}', "open", {"a": {}}, 8),
+    ('{"a": null', "open", {"a": None}, 10),
+    ('{"a": 1, ', "cut", {"a": 1}, 9),
+    ('{"a": 1, "b', "cut", {"a": 1}, 11),
+    ('{"a": 1, "b":', "cut", {"a": 1}, 13),
+    ('{"a": 1, "b": "x', "cut", {"a": 1}, 16),
+    ('{"a": 1, "b": 12', "cut", {"a": 1}, 16),
+    ('{"a": 1, "b": nu', "cut", {"a": 1}, 16),
+    ('{"a": 1\n```\nmore', "ended", {"a": 1}, 8),
+    ('{"a": 1<|im_end|>', "ended", {"a": 1}, 7),
+    ('{"a": 1</s>', "ended", {"a": 1}, 7),
+    ('{"a": "x"\nObservation: 3', "ended", {"a": "x"}, 10),
+]
+
+
+@pytest.mark.parametrize(("text", "ending", "value", "end"), ENDINGS)
+def test_endings(text, ending, value, end):
+    reading = read(text)
+    assert (reading.ending, reading.value, reading.end) == (ending, value, end)
+    assert ("missing_closer" in reading.repairs) == (ending != "closed")
+
+
+def test_the_tools_parameters_decide_where_a_string_ends():
+    text = '{"action": "sql", "action_input": {"query": "SELECT "id" FROM "t"", "database": "main"}}'
+    assert read(text).value["action_input"] == {"query": 'SELECT "id" FROM "t"', "database": "main"}
+    assert refused(text.replace('"sql"', '"write"')).reason == "unescaped_quote"
+
+
+def test_an_input_by_itself_must_be_closed_and_has_no_decision_keys():
+    assert read('x {"query": "a "b" c"}', 2, as_input=True).value == {"query": 'a "b" c'}
+    assert read('{"query": "x"}, "action": "y"}', as_input=True).end == 14
+    assert refused('{"query": "x"', as_input=True).reason == "truncated"
+    assert refused('{"query": search}', as_input=True).reason == "bad_syntax"
+
+
+def test_without_its_first_brace():
+    reading = read('"thought": "t", "action": "x"}', opener=False)
+    assert (reading.value, dict(reading.repairs)) == ({"thought": "t", "action": "x"}, {"missing_opener": 0})
+
+
+def test_what_was_read_before_the_fault_is_told():
+    error = refused('{"thought": "t", "action": "x", "action_input": {"a": nope}}')
+    assert error.partial == {"thought": "t", "action": "x"}
+    assert error.keys == ("thought", "action", "action_input")
+
+
+def test_strictly():
+    assert strict_text(' [1, {"a": null}] ') == [1, {"a": None}]
+    assert strict_object('x {"a": [1]} y', 2).end == 12
+    assert strict_object('{"a": "x\ny"}', 0).repairs == {"raw_control": 8}
+    long = json.dumps({"a": "x" * 5000, "b": "\n" * 3000})
+    assert strict_object(" " + long + " ", 1).value == json.loads(long)
+    for text in ('{"a": 1,}', '{"a": 1, "a": 1}', '{"a": NaN}', '{"a": 1e999}', '{"a": "\\ud800"}', '{"a": "\ud800"}', "{'a': 1}", '{"a": 1 "b"}',
+                 '{"a": ' + "[" * MAX_DEPTH + "]" * MAX_DEPTH + "}", "9" * 5000, '{"a": ' + "[" * 3000, '{"a": 1, "b": "' + "x" * 5000):  # fmt: skip
+        with pytest.raises(ValueError):
+            strict_text(text)
+        assert strict_object(text, 0) is None
+    assert strict_object('{"a": ' + "[" * (MAX_DEPTH - 1) + "]" * (MAX_DEPTH - 1) + "}", 0)
+    assert strict_object('{"a": "' + "[" * 500 + '"}', 0)
+
+
+def test_work_is_bounded():
+    """Shapes that would take a step for each character are refused after some thousands of them."""
+    for text in ('{"thought": "' + 'a "b" ' * 9000 + '", "action": 1}', '{"a": [' + '"x"\n' * 60_000 + "]}", '{"a": """' + '""" ' * 2000 + "}"):
+        assert refused(text).reason in ("bad_syntax", "unescaped_quote")
+    assert read('{"thought": "' + 'a "b" ' * 2000 + '", "action": 1}').value["action"] == 1
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**30), 10**30) | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=["Cs"]), max_size=12),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=6), inner, max_size=3),
+    max_leaves=8,
+)  # fmt: skip
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=6), JSON, min_size=1, max_size=4), st.booleans())
+def test_valid_json_is_read_as_it_is(value, ascii_only):
+    text = json.dumps(value, ensure_ascii=ascii_only)
+    reading = read(text)
+    assert json.dumps(reading.value) == json.dumps(value)
+    assert (reading.end, dict(reading.repairs)) == (len(text), {})
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.dictionaries(st.sampled_from(["a", "query", "b c"]), st.text(alphabet="ab'\"\\ ,:{}[]\n#/", max_size=10), min_size=1, max_size=3))
+def test_a_python_dict_is_read_as_it_is(value):
+    """As in JSON, an escape is always meant: \\n is a newline there too."""
+    assert read(repr(value)).value == value
+
+
+# Keys
+
+
+@pytest.mark.parametrize(
+    ("key", "strong", "any_role"),
+    [("action", "action", "action"), ("Action Input", "input", "input"), ("finalAnswer", "answer", "answer"), ("THOUGHTS", "thought", "thought"),
+     ("tool_calls", "action", "action"), ("行动输入", "input", "input"), ("act\u200bion", "action", "action"), ("name", None, "action"),
+     ("arguments", None, "input"), ("response", None, "answer"), ("reasoning", None, "thought"), ("query", None, None), ("", None, None)],
+)  # fmt: skip
+def test_roles_of_keys(key, strong, any_role):
+    assert (strong_role(key), role(key)) == (strong, any_role)
+
+
+def test_names_without_what_is_not_seen():
+    assert visible("a\u200bb\x00\u00a0c") == "ab\u00a0c"
+    assert squeezed("Action_ Input\u200d") == "actioninput"
+
+
+# Each: an object; may it decide, is it decision-like, an echo, a whole decision.
+OBJECTS = [
+    ({"thought": "t", "action": "x", "action_input": {}, "final_answer": None}, (True, True, False, True)),
+    ({"thought": "t", "action": "none", "action_input": {}, "final_answer": "x"}, (True, True, False, True)),
+    ({"thought": "t", "action": None, "final_answer": 0}, (True, True, False, True)),
+    ({"final_answer": "x"}, (True, True, False, True)),
+    ({"thought": "t", "action": "x"}, (True, True, False, False)),
+    ({"thought": "t", "action": "none", "final_answer": "null"}, (True, True, False, False)),
+    ({"thought": "t"}, (True, True, False, False)),
+    ({"tool": "x", "tool_input": {}}, (True, True, False, True)),
+    ({"action": {"name": "x"}, "action_input": {}}, (True, True, False, False)),
+    ({"name": "x", "arguments": {}}, (True, True, False, False)),
+    ({"name": "x", "age": 3}, (True, False, False, False)),
+    ({"a": 1, "b": 2}, (False, False, False, False)),
+    ({"a": 1}, (False, False, False, False)),
+    ({"a": {}}, (True, False, False, False)),
+    ({"action": "<tool>", "action_input": {}}, (True, True, True, False)),
+    ({"action": "...", "action_input": {}}, (True, True, True, False)),
+    ({"action": "tool name, or none", "action_input": {}}, (True, True, True, False)),
+    ({"action": "none", "final_answer": "<your answer>"}, (True, True, True, False)),
+    ({"action": "none", "final_answer": "<b>x</b>"}, (True, True, False, True)),
+    ({"Final Answer": "…"}, (True, True, True, False)),
+    ({"thought": "<your reasoning>", "action": "x", "action_input": {"q": "<query>"}}, (True, True, True, False)),
+    ({"thought": "<your reasoning>", "action": "x", "action_input": {"q": "y"}}, (True, True, False, True)),
+    ({"type": "object", "properties": {}}, (False, False, True, False)),
+]
+
+
+@pytest.mark.parametrize(("value", "expected"), OBJECTS)
+def test_what_an_object_shows(value, expected):
+    assert (may_decide(value), is_decision_like(value), is_echo(value), is_whole(value)) == expected
+
+
+def test_which_answers_are_none():
+    assert [value for value in (None, "", " \u200b", "null", "NULL", {}, [], 0, False, "none", [0], "x") if has_answer(value)] == [
+        0, False, "none", [0], "x",
+    ]  # fmt: skip

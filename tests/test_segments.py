@@ -1,0 +1,74 @@
+"""What MARK finds between objects, and where reasoning ends."""
+
+import re
+
+import pytest
+
+from react_agent.segments import CLOSING, MARK, OPENING, pair_of, reasoning_end
+
+# Each: a text and the kinds of marks in it, in order.
+MARKS = [
+    ("plain prose, 3 < 4 and [1], {x} or {1, 2} {} {", []),
+    ('{"a": 1}', ["object"]),
+    ('{ \n"a" : 1}', ["object"]),
+    ("{'a': 1} {a: 1} {“a”：1} {`a`: 1} {\\\"a\\\": 1}", ["object"] * 5),
+    ('{"a: 1} {a": 1}', ["object"] * 2),
+    ("｛\"a\"：1｝", ["object"]),
+    ('{, "a": 1} {// x\n"a": 1} {/* x */ a: 1} {\u200b"a": 1} {# x\na: 1} {\\n \\"a\\": 1}', ["object"] * 6),
+    ("\\text{Answer: 5} x_{a: 1} f{a: 1} ${a: 1}", []),
+    ("\\text{\"a\": 5}", ["object"]),
+    ("{x | x > 0} {x, y: z} {say \"hi\"}", []),
+    ("<think> <THINKING > <thought id='1'> <reasoning> [THINK] ◁think▷ <|begin_of_thought|> <seed:think>", ["open"] * 8),
+    ("</think> </Thought > [/THINK] ◁/think▷ <|end_of_thought|> </analysis>", ["close"] * 6),
+    ("<|im_end|> </s> <|eot_id|> <end_of_turn> <｜end▁of▁sentence｜> <|return|> <|END|>", ["end"] * 7),
+    ("<|im_start|>user <|start_header_id|>assistant<|end_header_id|> <start_of_turn>model <|start|>assistant", ["turn"] * 4),
+    ("<|channel|>final<|message|> <|channel|>commentary to=functions.f <|constrain|>json<|message|>", ["channel"] * 2),
+    ("<b> </p> <br/> <thinker> <|x|> <s> [INST] [/INST]", []),
+]
+
+
+@pytest.mark.parametrize(("text", "kinds"), MARKS)
+def test_marks(text, kinds):
+    assert [match.lastgroup for match in MARK.finditer(text)] == kinds
+
+
+def test_what_a_mark_tells():
+    channel = MARK.search("<|channel|>commentary to=functions.f <|constrain|>json<|message|>{")
+    assert (channel["name"], channel["header"]) == ("commentary", " to=functions.f ")
+    assert MARK.search("x <|im_start|>user\n")["role"] == "user"
+    assert MARK.search("{a: 1}").end() == 1
+
+
+# Each: a text that begins with reasoning, and what is left of it.
+REASONING = [
+    ("<think>a</think>b", "b"),
+    ("<think>a<think>b</think>c</think>d", "d"),
+    ("<think>a<thinking>b</think>c", "c"),
+    ("<think><thought>x</thought></think>d", "d"),
+    ("<THINK>a</Think >b", "b"),
+    ("<thought x='y'>a</thought>b", "b"),
+    ("[THINK]a[/THINK]b", "b"),
+    ("◁think▷a◁/think▷b", "b"),
+    ("<|START_THINKING|>a<|END_THINKING|>b", "b"),
+    ("<think>a<think>b</think>c", None),
+    ("<think>a", None),
+    ("[THINK]a</think>b", None),
+]
+
+
+@pytest.mark.parametrize(("text", "rest"), REASONING)
+def test_where_reasoning_ends(text, rest):
+    opener = OPENING.match(text)
+    assert opener[0] == MARK.match(text)[0]
+    end = reasoning_end(text, opener)
+    assert (text[end:] if end >= 0 else None) == rest
+
+
+def test_every_opening_tag_has_its_closing_tag():
+    openers = ["<think>", "<thinking>", "<thought>", "<thoughts>", "<reasoning>", "<reflection>", "<scratchpad>", "<analysis>", "<seed:think>",
+               "[THINK]", "◁think▷", "<|begin_of_thought|>", "<|START_THINKING|>"]  # fmt: skip
+    for opener in openers:
+        assert OPENING.fullmatch(opener)
+        closer = re.sub(r"begin", "end", re.sub(r"START", "END", opener)) if "|" in opener else f"{opener[0]}/{opener[1:]}"
+        assert CLOSING.fullmatch(closer)
+        assert pair_of(opener).fullmatch(closer)[1]
