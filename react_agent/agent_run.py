@@ -157,7 +157,7 @@ class Run:
         hearing = Hearing(step, self.setup.on_event)
         return Request(
             max_output_tokens=room, deadline=self.budget.deadline, cancel=self.journal.cancel,
-            schema=decision_schema(() if self.forced else self.setup.tools.names),
+            schema=decision_schema(() if self.forced else self.setup.tools),
             closed=hearing.closed if self.setup.early_stop else None, on_restart=hearing.restart,
             on_text=hearing.text if self.setup.on_event else None, on_reasoning=hearing.reasoning if self.setup.on_event else None,
         )  # fmt: skip

@@ -1,25 +1,60 @@
 """The JSON Schema of a decision, for servers that can hold a reply to one."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from react_agent.registry import Tool
+
 LONGEST_THOUGHT = 400  # characters; without a cap, what a model may not write elsewhere goes into its thought
+_SIMPLE = ("string", "number", "integer", "boolean")
 
 
-def decision_schema(tools: Sequence[str]) -> dict[str, Any]:
+def decision_schema(tools: Iterable[Tool]) -> dict[str, Any]:
     """The shape of a reply that may call one of these tools or finish; without tools it can only finish.
 
-    One flat object, in the order in which the prompt shows its keys. The tools' own parameters are left out: small models follow
-    a small schema, half the servers know neither alternatives nor references, and the registry checks arguments in any case.
+    One flat object, in the order in which the prompt shows its keys. The arguments are those of all tools together, none of them
+    required: small models follow a small schema, half the servers know neither alternatives nor references, and the registry
+    checks arguments in any case. It never forbids a call that the registry would take.
     """
+    tools = tuple(tools)
     return {
         "type": "object",
         "properties": {
             "thought": {"type": "string", "maxLength": LONGEST_THOUGHT},
-            "action": {"type": "string", "enum": [*tools, "none"]},
-            "action_input": {"type": "object"},
+            "action": {"type": "string", "enum": [*(tool.name for tool in tools), "none"]},
+            "action_input": _arguments(tools),
             "final_answer": {"type": ["string", "null"] if tools else "string"},
         },
         "required": ["thought", "action", "action_input", "final_answer"],
         "additionalProperties": False,
     }
+
+
+def _arguments(tools: Iterable[Tool]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for tool in tools:
+        if _is_open(tool.parameters):
+            return {"type": "object"}
+        for name, schema in tool.parameters.get("properties", {}).items():
+            plain = _plain(schema)
+            found[name] = plain if found.get(name, plain) == plain else {}
+    return {"type": "object", "properties": found, "additionalProperties": False} if found else {"type": "object"}
+
+
+def _is_open(parameters: Mapping[str, Any]) -> bool:
+    """Whether arguments of any name are allowed. A schema that only does not forbid them means those that it names."""
+    extra = parameters.get("additionalProperties", not parameters.get("properties"))
+    return extra is not False or bool({"patternProperties", "$ref", "allOf", "anyOf", "oneOf"} & parameters.keys())
+
+
+def _plain(schema: Any) -> dict[str, Any]:
+    """What every server understands of a parameter's schema; {} is any value."""
+    if not isinstance(schema, Mapping):
+        return {}
+    kind = schema.get("type")
+    if kind == "array":
+        return {"type": "array", "items": _plain(schema.get("items"))}
+    if kind not in _SIMPLE:
+        return {}
+    choices = schema.get("enum")
+    return {"type": kind, "enum": list(choices)} if kind == "string" and choices else {"type": kind}

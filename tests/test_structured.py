@@ -1,6 +1,5 @@
 """Structured output: where each API takes the schema, what follows from a refusal, and the proof that "auto" wants."""
 
-import json
 import threading
 
 import pytest
@@ -22,10 +21,11 @@ from react_agent.endpoints.structured_grammar import grammar_of
 from react_agent.endpoints.tgi import TgiEndpoint
 from react_agent.errors import ConfigError, EndpointError
 from react_agent.limits import Limits
-from react_agent.registry import tool
+from react_agent.registry import Tool, tool
+from react_agent.tools.calculator import calculator_tools
 from react_agent.types import Completion, Message, Usage
 
-SCHEMA = decision_schema(["calculator"])
+SCHEMA = decision_schema(calculator_tools())
 ASKED = Request(schema=SCHEMA)
 HELLO = [Message("user", "hello")]
 URL = "http://127.0.0.1:9"
@@ -35,15 +35,50 @@ ANY = {"type": "object"}
 GRAMMAR = grammar_of(SCHEMA)
 
 
+def named(name, parameters):
+    return Tool(name, "", parameters, lambda **_: None, read_only=True)
+
+
+CLOSED = {"type": "object", "properties": {"n": {"type": "integer", "minimum": 3}, "how": {"type": "string", "enum": ["up", "down"]}},
+          "required": ["n"], "additionalProperties": False}  # fmt: skip
+
+
 def test_the_schema_of_a_decision():
-    assert decision_schema(["a", "b"]) == {
+    assert decision_schema([named("a", CLOSED), named("b", {"type": "object", "properties": {}, "additionalProperties": False})]) == {
         "type": "object", "additionalProperties": False, "required": ["thought", "action", "action_input", "final_answer"],
         "properties": {
             "thought": {"type": "string", "maxLength": 400}, "action": {"type": "string", "enum": ["a", "b", "none"]},
-            "action_input": {"type": "object"}, "final_answer": {"type": ["string", "null"]},
+            "final_answer": {"type": ["string", "null"]},
+            "action_input": {
+                "type": "object", "additionalProperties": False,
+                "properties": {"n": {"type": "integer"}, "how": {"type": "string", "enum": ["up", "down"]}},
+            },
         },
     }  # fmt: skip
-    assert not {"$ref", "pattern", "anyOf"} & set(json.dumps(decision_schema(["a"])).replace('"', " ").split())
+
+
+ODD = {"nested": {"type": "object"}, "either": {"anyOf": [{"type": "string"}, {"type": "null"}]}, "ref": {"$ref": "#/$defs/x"}, "any": True,
+       "list": {"type": "array", "items": {"type": "string", "pattern": "^a"}}, "several": {"type": ["string", "null"]}}  # fmt: skip
+
+
+def test_what_not_every_server_understands_is_left_open():
+    arguments = decision_schema([named("a", {"type": "object", "properties": ODD})])["properties"]["action_input"]["properties"]
+    assert arguments == {"nested": {}, "either": {}, "ref": {}, "any": {}, "several": {}, "list": {"type": "array", "items": {"type": "string"}}}
+
+
+def test_an_argument_of_two_tools_that_mean_different_things():
+    other = {"type": "object", "properties": {"n": {"type": "string"}, "how": CLOSED["properties"]["how"]}}
+    arguments = decision_schema([named("a", CLOSED), named("b", other)])["properties"]["action_input"]["properties"]
+    assert arguments == {"n": {}, "how": {"type": "string", "enum": ["up", "down"]}}
+
+
+@pytest.mark.parametrize("parameters", [
+    {"type": "object"}, {"type": "object", "properties": {"n": {}}, "additionalProperties": True},
+    {"type": "object", "properties": {"n": {}}, "additionalProperties": {"type": "string"}}, {"$ref": "#/$defs/x", "properties": {"n": {}}},
+    {"type": "object", "properties": {"n": {}}, "patternProperties": {"^x": {}}},
+])  # fmt: skip
+def test_a_tool_with_arguments_of_any_name_leaves_them_all_open(parameters):
+    assert decision_schema([named("a", CLOSED), named("b", parameters)])["properties"]["action_input"] == {"type": "object"}
 
 
 def test_without_tools_a_reply_can_only_be_an_answer():
@@ -55,14 +90,20 @@ def test_the_grammar_of_a_decision():
     root, *others = grammar_of(SCHEMA).splitlines()
     assert root == (
         r'root ::= ws "{" ws "\"thought\"" ws ":" ws "\"" char{0,400} "\"" ws "," ws "\"action\"" ws ":" ws'
-        r' ("\"calculator\"" | "\"none\"") ws "," ws "\"action_input\"" ws ":" ws object ws "," ws "\"final_answer\"" ws ":" ws'
+        r' ("\"calculator\"" | "\"none\"") ws "," ws "\"action_input\"" ws ":" ws "{" ws ("\"expression\"" ws ":" ws string ws)? "}" ws'
+        r' "," ws "\"final_answer\"" ws ":" ws'
         r' (string | "null") ws "}" ws'
     )
     assert [line.split(" ::= ")[0] for line in others] == ["ws", "char", "string", "number", "value", "object", "member", "array"]
 
 
 @pytest.mark.parametrize(("schema", "root"), [
-    ({}, "value"), (ANY, "object"), ({"type": "array"}, "array"), ({"type": ["boolean", "null"]}, '(("true" | "false") | "null")'),
+    ({}, "value"), (ANY, "object"), ({"type": "array"}, "array"),
+    ({"type": "array", "items": {"type": "null"}}, '"[" ws ("null" ws ("," ws "null" ws)*)? "]"'),
+    ({"type": ["boolean", "null"]}, '(("true" | "false") | "null")'),
+    ({"type": "object", "properties": {"a": {"type": "null"}, "b": {}}},
+     r'"{" ws (("\"a\"" ws ":" ws "null" ws | "\"b\"" ws ":" ws value ws)'
+     r' ("," ws ("\"a\"" ws ":" ws "null" ws | "\"b\"" ws ":" ws value ws)){0,1})? "}"'),
     ({"enum": ['say "a\\b"']}, r'"\"say \\\"a\\\\b\\\"\""'),
 ])  # fmt: skip
 def test_a_grammar_of_other_schemas(schema, root):
@@ -278,4 +319,4 @@ def test_the_loop_hands_the_schema_to_the_endpoint_and_forces_an_answer_with_it(
     endpoint = ScriptedEndpoint([reply("double", {"number": 2}), reply(answer="4")])
     result = Agent(endpoint, [double], limits=Limits(max_steps=2)).run("What is twice 2?")
     assert (result.answer, result.forced) == ("4", True)
-    assert [request.schema for _, request in endpoint.requests] == [decision_schema(["double"]), decision_schema(())]
+    assert [request.schema for _, request in endpoint.requests] == [decision_schema([double]), decision_schema(())]

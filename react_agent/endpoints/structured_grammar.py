@@ -20,8 +20,8 @@ _NAMES = {"object": "object", "array": "array", "string": "string", "number": "n
 def grammar_of(schema: Mapping[str, Any]) -> str:
     """The grammar whose texts are the JSON of a schema, an object's keys in the order of the schema.
 
-    Known are type (also several), enum, maxLength and, for an object, properties that are all required. ValueError for a type that
-    is not known; other keywords are left out, so that the grammar allows more than the schema, never less.
+    Known are type (also several), enum, maxLength, items, and properties of an object: all of them required, or none, and then in any
+    order. ValueError for a type that is not known; other keywords are left out, so that the grammar never allows less than the schema.
     """
     return f"root ::= ws {_rule(schema)} ws\n{_ANY}"
 
@@ -36,8 +36,15 @@ def _rule(schema: Mapping[str, Any]) -> str:
 
 def _typed(kind: str, schema: Mapping[str, Any]) -> str:
     if kind == "object" and schema.get("properties"):
-        members = (f'{_literal(json.dumps(name))} ws ":" ws {_rule(value)} ws' for name, value in schema["properties"].items())
-        return '"{" ws ' + ' "," ws '.join(members) + ' "}"'
+        members = [f'{_literal(json.dumps(name))} ws ":" ws {_rule(value)} ws' for name, value in schema["properties"].items()]
+        if schema.get("required"):
+            return '"{" ws ' + ' "," ws '.join(members) + ' "}"'
+        member = _either(members)
+        more = f' ("," ws {member}){{0,{len(members) - 1}}}' if len(members) > 1 else ""
+        return f'"{{" ws ({member}{more})? "}}"'
+    if kind == "array" and schema.get("items"):
+        item = _rule(schema["items"])
+        return f'"[" ws ({item} ws ("," ws {item} ws)*)? "]"'
     if kind == "string" and "maxLength" in schema:
         return rf'"\"" char{{0,{schema["maxLength"]}}} "\""'
     if kind == "value":
