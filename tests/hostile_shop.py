@@ -66,8 +66,15 @@ CREATE TABLE "we.ird"(a, b);
 INSERT INTO "we.ird" VALUES('4000-weird', 'b');
 CREATE TABLE locker(latch INTEGER PRIMARY KEY, label TEXT);
 INSERT INTO locker VALUES(40001234, 'left');
+CREATE VIRTUAL TABLE cards_fts USING fts5(c, content='cards', content_rowid='id');
+INSERT INTO cards_fts(cards_fts) VALUES('rebuild');
+CREATE VIRTUAL TABLE cards_words USING fts5vocab('cards_fts', 'row');
+CREATE TABLE clerks(id INTEGER PRIMARY KEY, name TEXT, pay INTEGER, desk TEXT, note TEXT);
+INSERT INTO clerks(id, name, pay) VALUES(1, 'Highest', 90), (2, 'Middle', 50), (3, 'Lowest', 20);
+CREATE INDEX clerks_by_pay ON clerks(pay, name);
+CREATE VIEW clerk_names AS SELECT name FROM clerks;
 """
-HIDE = ["customers.CARD_number", "customers.pin", "secrets", "we.ird.a", "locker.latch"]
+HIDE = ["customers.CARD_number", "customers.pin", "secrets", "we.ird.a", "locker.latch", "clerks.pay"]
 
 FIRST = ["Aino", "Björn", "Chloé", "Dario", "Elif", "Søren", "Łucja", "Мира", "李", "Zoë", "O'Neil", "Tomáš"]
 LAST = ["Ångström", "Berg", "Çelik", "Đorđević", "Костова", "Müller", "Nguyễn", "Øst", "Silva", '"Quote"', "明", "🙂"]

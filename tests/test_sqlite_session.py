@@ -270,6 +270,51 @@ def test_counting_what_is_not_shown_costs_the_next_statement_no_time(tmp_path):
     session.connection.close()
 
 
+def test_a_schema_beyond_the_limits_of_a_statement_can_be_read(tmp_path):
+    """A wide table, a long or deep definition, a union of many: what a statement may not have, a database may."""
+    path = make(tmp_path / "x.db")
+    connection = sqlite3.connect(path)
+    connection.execute(f"CREATE TABLE wide({', '.join(f'c{n} REAL' for n in range(300))})")
+    connection.execute("INSERT INTO wide(c0, c299) VALUES(1, 2)")
+    connection.execute(f"CREATE TABLE long(a CHECK(a NOT IN ({', '.join(map(str, range(10_000)))})))")
+    connection.execute(f"CREATE VIEW many AS {' UNION ALL '.join(['SELECT 1 AS a'] * 60)}")
+    connection.execute(f"CREATE VIEW deep AS SELECT {' + '.join(['1'] * 150)} AS a")
+    connection.commit()
+    connection.close()
+    assert rows(path) == [1]
+    assert rows(path, "SELECT c299 FROM wide") == [2]
+    assert rows(path, "SELECT count(*) FROM long") == [0]
+    assert refusal(path, "SELECT * FROM wide") == ("sql_error", "too many columns in result set")
+    assert refusal(path, "SELECT * FROM deep") == ("sql_error", "Expression tree is too large (maximum depth 100)")
+    with SqliteDatabase(path, hide=["wide.c1"], timeout_s=PATIENT_S) as database:
+        assert database.query("SELECT c0 FROM wide")["rows"] == [[1]]
+        (wide,) = (table for table in database.tables()["tables"] if table["name"] == "wide")
+        assert (wide["rows"], len(wide["columns"])) == (1, 299)
+
+
+def test_a_schema_larger_than_a_reply_is_told_in_part(tmp_path):
+    path = make(tmp_path / "x.db")
+    connection = sqlite3.connect(path)
+    columns = ", ".join(f"a_rather_long_name_of_a_column_{n} VARCHAR(20)" for n in range(150))
+    connection.executescript("BEGIN;" + "".join(f"CREATE TABLE t{n}({columns});" for n in range(200)) + "COMMIT;")
+    connection.close()
+    with SqliteDatabase(path, timeout_s=PATIENT_S) as database:
+        known, left_out = database.schema()
+    assert known[0].name == "t" and 20 < len(known) and len(known) + left_out == 201
+
+
+def test_what_is_hidden_and_what_is_asked_belong_to_one_state(tmp_path, write):
+    """Another program renames a hidden column after it was looked up: the statement does not see that yet."""
+    writer = write("PRAGMA journal_mode=WAL", "CREATE TABLE t(a, pin)", "INSERT INTO t VALUES(1, 7711)")
+    path = tmp_path / "x.db"
+    caps = {"max_rows": 2, "max_characters": 100, "max_cell": 10}
+    session = Session({"uri": path.as_uri(), "path": str(path), "hide": ["t.pin"], "timeout_s": PATIENT_S, **caps})
+    writer("ALTER TABLE t RENAME COLUMN pin TO code")
+    assert session.run("SELECT code FROM main.t")["error"]["message"] == "no such column: code"
+    assert session.run("SELECT * FROM t")["rows"] == [[1]]
+    session.connection.close()
+
+
 def test_the_schema_of_a_hostile_file(tmp_path):
     """Names with line breaks, quotes and invalid UTF-8, a view that does not work, one that never ends."""
     path = tmp_path / "x.db"
@@ -296,3 +341,6 @@ def test_the_schema_of_a_hostile_file(tmp_path):
         with pytest.raises(ToolError) as caught:
             database.query("SELECT nosuch FROM gone")
         assert caught.value.hint == "columns of gone: a" and caught.value.message.isprintable()
+        with pytest.raises(ToolError) as caught:
+            database.query("SELECT * FROM broken")
+        assert caught.value.hint.startswith("the view broken does not work; ")

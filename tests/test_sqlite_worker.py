@@ -66,8 +66,9 @@ def is_gone(pid):
 
 def test_the_child_imports_the_standard_library_alone():
     folder = Path(sqlite_worker.__file__).parent
-    own = {"react_agent.tools.sqlite_guard", "react_agent.tools.sqlite_session"}
-    for name in ("sqlite_child", "sqlite_session", "sqlite_guard"):
+    names = ("sqlite_child", "sqlite_session", "sqlite_guard", "sqlite_text")
+    own = {f"react_agent.tools.{name}" for name in names}
+    for name in names:
         for node in ast.walk(ast.parse((folder / f"{name}.py").read_text("utf-8"))):
             imported = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             imported += [node.module] if isinstance(node, ast.ImportFrom) else []

@@ -1,6 +1,6 @@
 """The process that holds SQLite: it reads requests from standard input and answers on standard output.
 
-It runs without the package, on the standard library and its two neighbours. A message is four bytes of length (big endian) and JSON in
+It runs without the package, on the standard library and its neighbours. A message is four bytes of length (big endian) and JSON in
 ASCII. The first message out is `{"ready": true}`; then one reply a request:
 
     {"op": "run", "statements": [sql], ...} -> {"results": [result]}

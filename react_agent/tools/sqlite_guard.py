@@ -12,11 +12,11 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-MAX_SQL_BYTES = 20_000
+MAX_SQL_BYTES, MAX_COLUMNS = 20_000, 200
 ENGINE_LIMITS = {
     sqlite3.SQLITE_LIMIT_LENGTH: 1_000_000,
     sqlite3.SQLITE_LIMIT_SQL_LENGTH: MAX_SQL_BYTES,
-    sqlite3.SQLITE_LIMIT_COLUMN: 200,
+    sqlite3.SQLITE_LIMIT_COLUMN: MAX_COLUMNS,
     sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 100,
     sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 50,
     sqlite3.SQLITE_LIMIT_VDBE_OP: 25_000,
@@ -68,20 +68,20 @@ class HiddenNameError(Exception):
 class Hidden:
     """What the model may not see: whole tables, and columns of others.
 
-    names: "table" or "table.column". With a column go the generated columns of its table, with either the full-text tables over it. An
+    names: "table" or "table.column". With a column go the generated columns of its table, with either the virtual tables over it. An
     ordinary table with hidden columns is covered by a temporary view of the others, so that `SELECT *` just does not have them.
+    pages: the root pages of the indexes that are sorted by a hidden column; rows read through one would come in its order.
     """
 
     def __init__(self, connection: sqlite3.Connection, objects: Objects, names: list[str]) -> None:
         self.tables: dict[str, str] = {}  # in lower case -> the name to speak of, for a table in which a virtual one keeps its data
         self.columns: set[tuple[str, str]] = set()
+        self.pages: set[int] = set()
         self._connection, self._objects = connection, objects
         for name in names:
             self._add(name)
-        modules = {name.lower(): text for name, (_, text) in objects.items() if VIRTUAL.match(text)}
-        virtual = {name for name, text in modules.items() if name in self.tables or self._reads(text)}
-        self.tables |= {name: name for name in virtual}
-        self.tables |= {name.lower(): owner for name in objects for owner in virtual if is_shadow(name, owner)}
+        while self.spread():
+            pass
         for table in {table for table, _ in self.columns}:
             self._cover(table)
 
@@ -90,6 +90,15 @@ class Hidden:
 
     def add(self, table: str) -> None:
         self.tables[table.lower()] = table
+
+    def spread(self) -> bool:
+        """Hide the virtual tables that speak of something hidden and the tables in which they keep their data; whether there were more."""
+        before = len(self.tables)
+        modules = {name.lower(): text for name, (_, text) in self._objects.items() if VIRTUAL.match(text)}
+        virtual = {name for name, text in modules.items() if name in self.tables or self._reads(text)}
+        self.tables |= {name: name for name in virtual}
+        self.tables |= {name.lower(): owner for name in self._objects for owner in virtual if is_shadow(name, owner)}
+        return len(self.tables) > before
 
     def _add(self, name: str) -> None:
         known = {table.lower() for table in self._objects}
@@ -113,8 +122,25 @@ class Hidden:
         shown = [quoted(column) for column in columns if (table, column.lower()) not in self.columns]
         if not shown:
             self.add(table)
-        elif not VIRTUAL.match(text):  # MATCH needs the table itself; there `SELECT *` is refused
-            self._connection.execute(f"CREATE TEMP VIEW {quoted(name)} AS SELECT {', '.join(shown)} FROM main.{quoted(name)}")
+            return
+        pages = self._sorted_by_hidden(table)
+        self.pages |= pages
+        if not VIRTUAL.match(text) and len(shown) <= MAX_COLUMNS:  # MATCH needs the table itself; there `SELECT *` is refused
+            source = f"main.{quoted(name)}{' NOT INDEXED' if pages else ''}"
+            self._connection.execute(f"CREATE TEMP VIEW {quoted(name)} AS SELECT {', '.join(shown)} FROM {source}")
+
+    def _sorted_by_hidden(self, table: str) -> set[int]:
+        """The root pages of the table's indexes over a hidden column or an expression with one."""
+        hidden = {column for owner, column in self.columns if owner == table}
+        indexes = self._connection.execute("SELECT name, rootpage, coalesce(sql, ''), tbl_name FROM sqlite_master WHERE type = 'index'")
+        return {
+            page for index, page, text, owner in indexes.fetchall()
+            if owner.lower() == table and (self._keys(index) & hidden or any(mentions(text, column) for column in hidden))
+        }  # fmt: skip
+
+    def _keys(self, index: str) -> set[str]:
+        terms = self._connection.execute(f"PRAGMA main.index_xinfo({quoted(index)})")
+        return {name.lower() for _, _, name, _, _, is_key in terms if name and is_key}
 
 
 def mentions(text: str, name: str) -> bool:

@@ -122,6 +122,7 @@ def _refused(kind: str, name: str, question: Question) -> ToolError:
         "table": (f"table {name} is not allowed", f"only SELECT on: {_names_of_tables(question)}"),
         "schema": (f"{name} is not allowed here", CALL_TABLES),
         "statement": (f"{name} is not allowed", READ_ONLY_HINT),
+        "order": ("the rows cannot be read in this way", "ask the table itself: no main. before its name, no view over it"),
     }
     return tool_error("not_allowed", *refusals.get(kind, (f"{name} is not allowed", CALL_TABLES)))
 
@@ -255,7 +256,11 @@ SQL_ERRORS: Sequence[tuple[str, Callable[[str, Question], str]]] = (
 
 def _columns_of(tables: Sequence[Table]) -> str:
     room = 220 // max(1, len(tables))
-    return "; ".join(f"columns of {spelled(table.name)}: {listed(map(spelled, table.column_names), room)}" for table in tables)
+    return "; ".join(
+        f"columns of {spelled(table.name)}: {listed(map(spelled, table.column_names), room)}" if table.columns
+        else f"the view {spelled(table.name)} does not work; query other tables"
+        for table in tables
+    )  # fmt: skip
 
 
 def _table_names(question: Question) -> str:

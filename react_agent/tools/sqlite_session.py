@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from react_agent.tools.sqlite_guard import ENGINE_LIMITS, INTERNAL, VIRTUAL, Guard, Hidden, Objects, columns_of, is_shadow, quoted
+from react_agent.tools.sqlite_text import without_explain
 
 COUNT_AT_MOST, COUNT_FOR_S = 10_000, 0.25
-MAX_OBJECTS = 300
+MAX_OBJECTS, MAX_SCHEMA_CHARACTERS = 300, 400_000
 ERRORS = (sqlite3.Error, sqlite3.Warning, MemoryError, ValueError, OverflowError)
 
 
@@ -38,29 +39,33 @@ class Session:
     def _restrict(self, connection: sqlite3.Connection) -> None:
         connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
         connection.set_progress_handler(lambda: time.monotonic() > self.deadline, 1_000)
-        for limit, value in ENGINE_LIMITS.items():
-            connection.setlimit(limit, value)
         for pragma in ("cell_size_check=ON", "mmap_size=0", "temp_store=MEMORY", "trusted_schema=OFF"):
             connection.execute(f"PRAGMA {pragma}")
+        connection.execute("BEGIN")  # what is hidden and what is asked belong to one state of the file
         rows = connection.execute("SELECT name, type, coalesce(sql, '') FROM sqlite_master WHERE type IN ('table', 'view')")
         self.objects: Objects = {name: (kind, text) for name, kind, text in rows}
         self.hidden = Hidden(connection, self.objects, self.request["hide"])
+        for limit, value in ENGINE_LIMITS.items():  # now: they hold for statements, and SQLite has read the schema
+            connection.setlimit(limit, value)
         connection.execute("PRAGMA query_only=ON")
         if sys.version_info >= (3, 12):
             connection.setconfig(sqlite3.SQLITE_DBCONFIG_DEFENSIVE, True)
         self.guard = Guard(self.objects, self.hidden)
         connection.set_authorizer(self.guard)
-        self._hide_views()
+        while self.hidden and (self._hide_views() or self.hidden.spread()):
+            pass
 
-    def _hide_views(self) -> None:
-        """Hide the views that read something hidden: their column names alone may tell."""
-        for name, (kind, _) in self.objects.items() if self.hidden else ():
-            if kind == "view":
+    def _hide_views(self) -> bool:
+        """Hide the views that read something hidden, because their column names alone may tell; whether there were more."""
+        before = len(self.hidden.tables)
+        for name, (kind, _) in self.objects.items():
+            if kind == "view" and name.lower() not in self.hidden.tables:
                 try:
                     self.connection.execute(f"EXPLAIN SELECT * FROM {quoted(name)}")  # authorized like the SELECT, and runs nothing
                 except sqlite3.Error:
                     self.hidden.add(name)
         self.guard.denied = None
+        return len(self.hidden.tables) > before
 
     def run(self, sql: str) -> dict[str, Any]:
         """The rows of one statement, cut to the caps of the request; a failure as a value."""
@@ -70,6 +75,8 @@ class Session:
         self.connection.text_factory = lambda raw: shortened(raw, longest)
         self.guard.denied = None
         try:
+            if self.hidden.pages and self._reads_in_hidden_order(sql):
+                return failure("SQLITE_AUTH", "an index over a hidden column", ("order", ""))
             cursor = self.connection.execute(sql)
             if cursor.description is None:
                 return failure("not_a_query", "the statement gives no rows")
@@ -79,6 +86,11 @@ class Session:
             return failure(code_of(error), str(error), self.guard.denied)
         finally:
             self.deadline = end
+
+    def _reads_in_hidden_order(self, sql: str) -> bool:
+        """Whether the statement opens an index that is sorted by a hidden column. Raises what the statement itself would raise."""
+        steps = self.connection.execute(f"EXPLAIN {without_explain(sql)}")
+        return any(step[1] in ("OpenRead", "ReopenIdx") and step[4] == 0 and step[3] in self.hidden.pages for step in steps)
 
     def _rows(self, cursor: sqlite3.Cursor, room: int) -> dict[str, Any]:
         """Rows up to the caps; what comes after is only counted, for a moment, so that the model learns how much it does not see."""
@@ -112,7 +124,13 @@ class Session:
         virtual = [name for name, (_, text) in self.objects.items() if VIRTUAL.match(text)]
         inner = {name for name in self.objects if name.startswith("sqlite_") or any(is_shadow(name, owner) for owner in virtual)}
         shown = [name for name in self.objects if name not in inner and name.lower() not in self.hidden.tables]
-        return {"objects": [self._described(name) for name in shown[:MAX_OBJECTS]], "left_out": max(0, len(shown) - MAX_OBJECTS)}
+        objects, room = [], MAX_SCHEMA_CHARACTERS
+        for described in map(self._described, shown[:MAX_OBJECTS]):
+            size = len(json.dumps(described))
+            if size <= room:
+                objects.append(described)
+                room -= size
+        return {"objects": objects, "left_out": len(shown) - len(objects)}
 
     def _described(self, name: str) -> dict[str, Any]:
         kind, text = self.objects[name]

@@ -1,4 +1,7 @@
-"""What can be read off the text of a statement: its words, the tables it names, what it compares. For messages; no guard rests on it."""
+"""What can be read off the text of a statement: its words, the tables it names, what it compares. For messages; no guard rests on it.
+
+Imported by the child process too, which runs without the package: the standard library only.
+"""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -66,6 +69,14 @@ def without_tail(sql: str, words: Sequence[Token]) -> tuple[str, list[Token]]:
     while words and words[-1].text == ";":
         sql = sql[: words.pop().start]
     return sql, words
+
+
+def without_explain(sql: str) -> str:
+    """The statement behind EXPLAIN and EXPLAIN QUERY PLAN, and behind semicolons."""
+    words = list(dropwhile(lambda word: word.text == ";", tokens(sql)))
+    if words and words[0].value == "explain":
+        words = words[3 if [word.value for word in words[1:3]] == ["query", "plan"] else 1 :]
+    return sql[words[0].start :] if words else ""
 
 
 def main_verb(words: Sequence[Token]) -> str:
