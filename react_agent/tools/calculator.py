@@ -7,7 +7,8 @@ What it takes an expression to mean:
     0.1 + 0.2 is 0.3: decimals and fractions are exact; what is irrational is a float, shown with 15 digits.
     round(2.675, 2) is 2.68, round(2.5) is 3, round(-2.5) is -3: half away from zero, on the decimal digits.
     -7 % 3 is 2, -7 // 2 is -4 (floor); -2**2 is -4; ^ is power; 2^3^2 is 2^9; log(x) is the natural logarithm.
-    17.5% of 1234 is 215.95, 10% is 0.1; 50 + 10% is refused with both readings, as are 6/2(1+2), 10%-3, 3 of 5 and 1,5.
+    17.5% of 1234 is 215.95, 10% is 0.1; 50 + 10% is refused with both readings, as are 6/2(1+2), 10%-3, 3 of 5, 1,5 and 0,123,
+    2e + 3, 24/12/2023, "square root of 9 + 16", and std (of a sample: stdev; of all there are: pstdev).
     1,234.5 is a number, but max(1,234) has two arguments; max(1,200, 950) and round(1,234) are refused with both readings.
     2(3+4), 2 pi, 5!, √16, 3², 3 x 4, ×÷−·π½, $, full-width signs, a trailing "= ?", code fences and math. are understood.
     (-8)**(1/3), inf and nan are never numbers; 1 < 2 gives True; exp(-1000) is 0, but a power is never rounded to 0.

@@ -20,11 +20,14 @@ from react_agent.tools.calculator_values import (
     modulo,
     multiply,
     power,
+    show,
+    to_be_rounded,
 )
 from react_agent.tools.calculator_whole import comb, factorial, gcd, isqrt, lcm, modular_power, perm, whole
 
 MAX_ARGUMENTS = 200
 _MAX_DIGITS = 400
+_MAX_ANGLE = 1e9  # beyond it the error of a float is seen in the 7th digit of its sine
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ def _round(value: Number, digits: Number = 0) -> Number:
     if abs(places) > _MAX_DIGITS:
         raise ToolError("too_large", f"round can keep at most {_MAX_DIGITS} digits", "write round(x, 2) for two digits after the point")
     scale = Fraction(10) ** places
-    scaled = as_exact(value) * scale
+    scaled = to_be_rounded(value) * scale
     nearest = math.floor(abs(scaled) + Fraction(1, 2))
     rounded = (nearest if scaled >= 0 else -nearest) / scale
     return rounded.numerator if places <= 0 or isinstance(value, int) else rounded
@@ -77,11 +80,20 @@ def _median(*values: Number) -> Number:
     return ordered[middle] if len(values) % 2 else _mean(*ordered[middle - 1 : middle + 1])
 
 
+def _spread(*values: Number) -> Number:
+    """The sum of the squared distances from the mean."""
+    mean = _mean(*values)
+    return _sum(*(multiply(bounded(value - mean), bounded(value - mean)) for value in values))
+
+
 def _variance(*values: Number) -> Number:
     if len(values) < 2:
         raise ToolError("arguments", "the variance of a sample needs at least 2 numbers", "write variance([2, 4, 9])")
-    mean = _mean(*values)
-    return divide(_sum(*(multiply(bounded(value - mean), bounded(value - mean)) for value in values)), len(values) - 1)
+    return divide(_spread(*values), len(values) - 1)
+
+
+def _population_variance(*values: Number) -> Number:
+    return divide(_spread(*values), len(values))
 
 
 def _sqrt(value: Number) -> Number:
@@ -105,7 +117,7 @@ def _log(value: Number, base: Number | None = None) -> Number:
         raise ValueError
     result = _ln(value) / _ln(base)
     nearest = round(result)
-    if abs(result - nearest) < 1e-9 and not isinstance(value, float) and power(base, nearest) == value:
+    if abs(result) < 1e6 and abs(result - nearest) < 1e-9 and not isinstance(value, float) and power(base, nearest) == value:
         return nearest
     return result
 
@@ -114,31 +126,27 @@ def _ln(value: Number) -> float:
     """Also of whole numbers and rationals that no float can hold."""
     if value <= 0:
         raise ValueError
+    if isinstance(value, Fraction) and 0.5 < value < 2:
+        return math.log1p(as_float(value - 1))  # as a float, 1.0000000000001 keeps three of its digits
     if isinstance(value, float) or 2.0**-1000 < value < 2.0**1000:
         return math.log(value)
     return math.log(value.numerator) - math.log(value.denominator)
 
 
-def _near_zero(result: float, angle: float) -> float:
+def _of_angle(function: Callable[[float], float], value: Number) -> float:
     """0 for a result that a float's error in the angle alone could have made: sin(pi), cos(pi/2)."""
-    return 0.0 if abs(result) < abs(angle) * 4e-16 else result
-
-
-def _sin(value: Number) -> float:
     angle = as_float(value)
-    return _near_zero(math.sin(angle), angle)
-
-
-def _cos(value: Number) -> float:
-    angle = as_float(value)
-    return _near_zero(math.cos(angle), angle)
+    exact = not isinstance(value, float) and angle == value
+    if abs(angle) > _MAX_ANGLE and not exact:
+        raise ToolError("too_large", f"the angle {show(value, 40)} is not known exactly enough", "leave whole turns of 2*pi out of it")
+    result = function(angle)
+    return 0.0 if isinstance(value, float) and abs(result) < abs(angle) * 4e-16 else result
 
 
 def _tan(value: Number) -> float:
-    if _cos(value) == 0:
+    if _of_angle(math.cos, value) == 0:
         raise ValueError
-    angle = as_float(value)
-    return _near_zero(math.tan(angle), angle)
+    return _of_angle(math.tan, value)
 
 
 def _hypot(*sides: Number) -> Number:
@@ -182,9 +190,9 @@ def _one(name: str, call: Callable[..., Number]) -> Function:
 FUNCTIONS: Mapping[str, Function] = _table(
     _one("abs", abs),
     Function("round", _round, 1, 2, "round(x, digits)"),
-    _one("floor", lambda x: math.floor(as_exact(x))),
-    _one("ceil", lambda x: math.ceil(as_exact(x))),
-    _one("int", lambda x: math.trunc(as_exact(x))),
+    _one("floor", lambda x: math.floor(to_be_rounded(x))),
+    _one("ceil", lambda x: math.ceil(to_be_rounded(x))),
+    _one("int", lambda x: math.trunc(to_be_rounded(x))),
     _one("float", lambda x: x),
     _one("sign", _sign),
     _many("min", _min),
@@ -195,6 +203,8 @@ FUNCTIONS: Mapping[str, Function] = _table(
     _many("median", _median),
     _many("variance", _variance),
     _many("stdev", lambda *values: _sqrt(_variance(*values))),
+    _many("pvariance", _population_variance),
+    _many("pstdev", lambda *values: _sqrt(_population_variance(*values))),
     _many("len", lambda *values: len(values)),
     _one("sqrt", _sqrt),
     _one("cbrt", _cbrt),
@@ -216,8 +226,8 @@ FUNCTIONS: Mapping[str, Function] = _table(
     Function("perm", perm, 1, 2, "perm(n, k)"),
     _many("gcd", gcd),
     _many("lcm", lcm),
-    _one("sin", _sin),
-    _one("cos", _cos),
+    _one("sin", lambda x: _of_angle(math.sin, x)),
+    _one("cos", lambda x: _of_angle(math.cos, x)),
     _one("tan", _tan),
     _one("asin", _of_float(math.asin)),
     _one("acos", _of_float(math.acos)),
@@ -235,7 +245,7 @@ FUNCTIONS: Mapping[str, Function] = _table(
 )
 ALIASES: Mapping[str, str] = {
     "ln": "log", "power": "pow", "average": "mean", "avg": "mean", "product": "prod", "trunc": "int", "fabs": "abs", "sgn": "sign",
-    "ceiling": "ceil", "count": "len", "std": "stdev", "var": "variance", "ncr": "comb", "npr": "perm", "choose": "comb",
+    "ceiling": "ceil", "count": "len", "ncr": "comb", "npr": "perm", "choose": "comb",
     "fact": "factorial", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "print": "float", "minimum": "min", "maximum": "max",
 }  # fmt: skip
 CONSTANTS: Mapping[str, float] = {"pi": math.pi, "e": math.e, "tau": math.tau}

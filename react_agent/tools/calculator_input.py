@@ -14,7 +14,8 @@ _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 _SIGNS = str.maketrans(
     {
         "×": "*", "✕": "*", "✖": "*", "⨯": "*", "·": "*", "⋅": "*", "∙": "*", "•": "*", "∗": "*", "÷": "/", "∕": "/", "⁄": "/",
-        "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "﹣": "-", "﹢": "+", "➕": "+", "➖": "-", "➗": "/",
+        "⨉": "*", "╳": "*", "⁎": "*", "￥": "¥", "￡": "£", "￠": "¢", "￦": "₩",
+        "−": "-", "–": "-", "—": "-", "―": "-", "˗": "-", "‐": "-", "‑": "-", "﹣": "-", "﹢": "+", "➕": "+", "➖": "-", "➗": "/",
         "π": "pi", "𝜋": "pi", "τ": "tau", "∞": " infinity ", "≤": " <= ", "≥": " >= ", "≠": " != ", "‰": "/1000 ",
     }
 )  # fmt: skip
@@ -22,14 +23,22 @@ _CHARACTERS = _SPACES | _FULL_WIDTH | _SIGNS
 _LATEX = {r"\times": "*", r"\cdot": "*", r"\div": "/", r"\left": "", r"\right": "", r"\pi": "pi", r"\%": "%", r"\$": ""}
 _CURRENCIES = "$€£¥₹₽₩¢"
 
-_GROUPED = re.compile(r"(?<![\w.,])[0-9]{1,3}(?:([\u00a0\u2009\u202f'’])[0-9]{3})(?:\1[0-9]{3})*(?![0-9])")
+_GROUPED = re.compile(r"(?<![\w.,])[1-9][0-9]{0,2}(?:([\u00a0\u2009\u202f'’])[0-9]{3})(?:\1[0-9]{3})*(?![0-9])")
 _MIXED = re.compile(r"(?<![\w.])([0-9]*) ?([¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])")
 _FENCE = re.compile(r"```(?:[a-zA-Z]*\s*\n)?(.*?)\n?```", re.DOTALL)
-_OPENING = re.compile(r"(?:(?:what(?:['’]s| is)|calculate|compute|evaluate|solve)\b\s*:?|=(?!=))\s*", re.IGNORECASE)
-_ENDING = re.compile(r"\s*(?:(?<![=<>])=\s*\??|\?|;)\s*$")
+_EMOJI_SIGN = re.compile("(?<=[✖➕➖➗])\ufe0f")  # what follows a sign that is to be drawn in colour
+_OPENING = re.compile(
+    r"(?:(?:what(?:['’]s| is)|how much is|calculate|compute|evaluate|solve)\b(?:\s+the\b(?:\s+(?:value|result)\s+of\b)?)?\s*:?|=(?!=))\s*",
+    re.IGNORECASE,
+)
+_ENDING = re.compile(r"\s*(?:(?<![=<>])=\s*\??|\?|;|(?<=[)!%])\.)\s*$")
 _SQL = re.compile(r"(?:select|insert|update|delete|create|drop|alter|pragma|explain)\s+\S|with\s+\w+\s+as\b", re.IGNORECASE)
 _ASSIGNMENT = re.compile(r"\s*([^\W\d]\w*)\s*(?:[-+*/%]|\*\*|//)?=(?!=)\s*(.*)")
-_DATE = re.compile(r"(?<![\w.])(?:19|20)[0-9]{2}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])(?![\w.])")
+_YEAR, _MONTH, _DAY = "(?:19|20)[0-9]{2}", "(?:0[1-9]|1[0-2])", "(?:0[1-9]|[12][0-9]|3[01])"
+_DATE = re.compile(
+    rf"(?<![\w.])(?:{_YEAR}-{_MONTH}-{_DAY}|{_DAY}-{_DAY}-{_YEAR}|[0-3]?[0-9]/[0-3]?[0-9]/{_YEAR}"
+    rf"|{_YEAR}/(?=0|[0-9]+/0){_MONTH}/{_DAY})(?![\w.])"
+)  # 2000/10/20 is left alone: it divides well
 
 
 def clean(expression: object) -> str:
@@ -63,6 +72,7 @@ def _plain_characters(text: str) -> str:
     for position, character in enumerate(text, 1):
         if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") and character not in "\t\r\n":
             raise ToolError("syntax", f"{name_of(character)} at position {position}", "write the expression again in plain characters")
+    text = _EMOJI_SIGN.sub("", text)
     text = _GROUPED.sub(lambda match: match[0].replace(match[1], ""), text)
     text = _MIXED.sub(_vulgar_fraction, text)
     return text.translate(_CHARACTERS)
@@ -100,7 +110,8 @@ def _refuse_other_languages(text: str) -> None:
         raise ToolError("unsupported", message, f"write only the right side: {excerpt(assigned[2].strip(), 80)}")
     date = _DATE.search(text)
     if date:
-        hint = f"for a subtraction write {date[0].replace('-', ' - ')}; dates are not numbers: use the dates of the database (sql_query)"
+        apart = date[0].replace("-", " - ").replace("/", " / ")
+        hint = f"to calculate with its numbers write {apart}; dates are not numbers: use the dates of the database (sql_query)"
         raise ToolError("ambiguous", f"{date[0]} looks like a date", hint)
 
 

@@ -7,8 +7,10 @@ from react_agent.tools.calculator_functions import ALIASES, CONSTANTS, FUNCTIONS
 from react_agent.tools.calculator_input import excerpt
 
 _NO_NUMBERS = ("nan", "inf", "infinity")
+_SPREADS = {"std": ("stdev", "pstdev"), "var": ("variance", "pvariance")}  # numpy means the second, spreadsheets the first
 _SELDOM = frozenset(
-    ("float", "len", "exp2", "log1p", "expm1", "fmod", "copysign", "isqrt", "gamma", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh")
+    ("float", "len", "exp2", "log1p", "expm1", "fmod", "copysign", "isqrt", "gamma", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh",
+     "pstdev", "pvariance")
 )  # fmt: skip
 
 
@@ -17,6 +19,10 @@ def unknown_name(name: str, called: bool, after: str) -> ToolError:
     shown, lower = excerpt(name), name.lower()
     if lower in _NO_NUMBERS:
         return ToolError("name", f"{shown} is not a number", "work with finite numbers only")
+    if lower in _SPREADS:
+        sample, population = _SPREADS[lower]
+        hint = f"write {sample}([...]) when the numbers are a sample, {population}([...]) when they are all there are"
+        return ToolError("ambiguous", f"{shown} has two readings", hint)
     close = difflib.get_close_matches(lower[:40], [*FUNCTIONS, *ALIASES, *CONSTANTS], n=1, cutoff=0.78)
     meant = f"did you mean {close[0]}? " if close else ""
     if called:

@@ -13,7 +13,10 @@ from react_agent.tools.calculator_tokens import ROOTS, Token
 
 _DIVISIONS = ("/", "//", "%", "mod")
 _PERCENT = ("%", "percent")
-_GROUPED = re.compile(r"(?<![\w.,*/^%+-])[0-9]{1,3}(?:,[0-9]{3})+(?!\w|,\S)")  # where an argument begins
+_REACHED = ("+", "-", "*", *_DIVISIONS)
+_NUMBER = r"[0-9]{1,3}(?:,[0-9]{3})+"
+_GROUPED = re.compile(rf"(?<![\w.,^%])(?<!\*\*){_NUMBER}(?!\w|,\S)")
+_BOTH_SIDES = re.compile(rf"(?<![\w.,]){_NUMBER}(?=\s*[-+*/]\s*{_NUMBER}(?!\w))")  # of an operator
 _ZEROS = re.compile(r"(?<![\w.])[0-9]{1,3}(?:,[0-9]{3})*,0[0-9]{2}(?!\w)")  # nobody writes an argument so
 
 
@@ -94,12 +97,22 @@ def two_products(text: str, tokens: Sequence[Token], first: int, at: int, end: i
     return ToolError("ambiguous", "a product without * has two readings here", f"write {excerpt(apart, 90)} or {excerpt(together, 90)}")
 
 
+def check_worded_root(text: str, tokens: Sequence[Token], first: int, at: int) -> None:
+    """`square root of 9 + 16` does not say how far the root reaches, as √9 + 16 does. at: the token after what it was taken of."""
+    phrase, sign = tokens[first], tokens[at]
+    if phrase.end - phrase.start > 1 and sign.text in _REACHED:
+        bare, root = excerpt(text[tokens[first + 1].start : tokens[at - 1].end], 30), phrase.text
+        hint = f"write {root}({bare}) {sign.text} … or {root}({bare} {sign.text} …)"
+        raise ToolError("ambiguous", f"a root in words before {sign.text!r} has two readings", hint)
+
+
 def stray_comma(tokens: Sequence[Token], at: int) -> ToolError:
     """A comma outside a function, in no number with thousands separators: 1,5 or 12,34."""
     before, comma, after = tokens[max(at - 1, 0)], tokens[at], tokens[at + 1]
     if before.kind == after.kind == "number" and before.end == comma.start and comma.end == after.start:
         whole = before.text.replace(",", "").replace(".", "")
-        hint = f"write {excerpt(f'{whole}.{after.text}')} with a decimal point, or {excerpt(f'{whole}{after.text}')} without a separator"
+        part = after.text.replace(",", "")
+        hint = f"write {excerpt(f'{whole}.{part}')} with a decimal point, or {excerpt(f'{whole}{part}')} without a separator"
         return ToolError("ambiguous", f"the comma at position {comma.start + 1} has two readings", hint)
     message = f"the comma at position {comma.start + 1} does not stand between the arguments of a function"
     return ToolError("unsupported", message, "calculate one expression a call; lists are arguments: sum([1, 2, 3])")
@@ -123,7 +136,7 @@ def check_arguments(function: Function, count: int, written: str) -> None:
         raise ToolError("arguments", f"{function.name} takes {function.arity}, not {count}", hint)
     swallowed = function.least < count and not function.takes_list  # round(1,234) would be round(1, 234)
     uneven = ", " in written  # max(1,200, 950)
-    doubtful = _ZEROS.search(written) or (grouped if swallowed or uneven else None)
+    doubtful = _ZEROS.search(written) or _BOTH_SIDES.search(written) or (grouped if swallowed or uneven else None)
     if doubtful:
         number, several = doubtful[0].replace(",", ""), doubtful[0].replace(",", ", ")
         hint = f"write {excerpt(number)} for the number, or {excerpt(several)} for separate arguments"

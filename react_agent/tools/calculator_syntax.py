@@ -15,6 +15,7 @@ from react_agent.tools.calculator_names import unknown_name
 from react_agent.tools.calculator_readings import (
     check_arguments,
     check_share,
+    check_worded_root,
     is_loose,
     is_percent,
     missing_operator,
@@ -184,11 +185,13 @@ class _Parser:
             if signs.count("-") % 2:
                 self._emit(Operation(negate, 1))
             return
-        token = self._take()
+        first, token = self.index, self._take()
         self._primary(token)
         bare_root = token.text in ROOTS and self.tokens[self.index - 1].text != ")"
         while self._postfix(bare_root):
             self._take()
+        if bare_root:
+            check_worded_root(self.text, self.tokens, first, self.index)
 
     def _postfix(self, bare_root: bool) -> bool:
         token = self.next

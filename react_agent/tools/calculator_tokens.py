@@ -28,7 +28,7 @@ class Token(NamedTuple):
 
 _WHOLE = "[0-9]+(?:_[0-9]+)*"
 _NUMBER = rf"(?:{_WHOLE}(?:\.(?:{_WHOLE})?)?|\.{_WHOLE})(?:[eE][-+]?[0-9]+)?"
-_GROUPED = r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3})(?![0-9])(?:\.[0-9]+)?"  # 1,234,567 and 12,34,567
+_GROUPED = r"(?:[1-9][0-9]{0,2}(?:,[0-9]{3})+|[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3})(?![0-9])(?:\.[0-9]+)?"  # 1,234,567 and 12,34,567
 _PHRASES = r"multiplied\s+by|divided\s+by|to\s+the\s+power\s+of|square\s+root\s+of|cube\s+root\s+of|per\s*cent"
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 
@@ -36,10 +36,10 @@ _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 def _pattern(number: str) -> re.Pattern[str]:
     return re.compile(
         rf"""\s*(?:
-        (?P<based>0[xX][0-9a-fA-F]+(?:_[0-9a-fA-F]+)*|0[bB][01]+(?:_[01]+)*|0[oO][0-7]+(?:_[0-7]+)*)
+        (?P<based>(?<![0-9][xX])0[xX][0-9a-fA-F]+(?:_[0-9a-fA-F]+)*|0[bB][01]+(?:_[01]+)*|0[oO][0-7]+(?:_[0-7]+)*)
         |(?P<number>{number})
         |(?P<superscript>[⁺⁻]?[{_RAISED}]+)
-        |(?P<times>(?<=[0-9])[xX](?=[0-9]))
+        |(?P<times>(?<=[0-9)!%{_RAISED}])[xX](?=[0-9(.√∛])|(?<=[0-9)]\ )[xX](?=[0-9(]))
         |(?P<name>(?i:{_PHRASES})\b|[^\W\d][^\W{_RAISED}]*)
         |(?P<operator>\*\*|//|<<|>>|[<>=!]=|:=|->|!!|[-+*/%^()\[\],<>=!√∛])
         |(?P<other>.))""",
@@ -50,7 +50,9 @@ def _pattern(number: str) -> re.Pattern[str]:
 _TOKEN = _pattern(f"{_GROUPED}|{_NUMBER}")
 _ARGUMENT_TOKEN = _pattern(_NUMBER)  # between the brackets of a call a comma separates
 _SUPERSCRIPTS = str.maketrans(_RAISED + "⁺⁻", "0123456789+-")
-_MATH = re.compile(r"(?<![\w.)\]])(?:math|np|numpy)\.(?=[A-Za-z])", re.IGNORECASE)
+_MATH = re.compile(r"(?<![\w.)\]])(?:math|np|numpy|statistics)\.(?=[A-Za-z])", re.IGNORECASE)
+
+_EXPONENT = re.compile(r"\s*([-+])\s*([0-9]{1,5})(?![\w.])")
 
 _WORDS: Mapping[str, str] = {
     "plus": "+", "minus": "-", "times": "*", "multiplied by": "*", "divided by": "/", "mod": "mod", "of": "of", "percent": "percent",
@@ -152,6 +154,8 @@ def _word(word: str, start: int, before: list[Token], text: str) -> Token:
         return Token("operator", _WORDS[lower], start, end)
     if lower == "x" and _is_times(start, end, before, text):
         return Token("operator", "*", start, end)
+    if lower == "e" and before and before[-1].end == start and before[-1].kind == "number":
+        _refuse_loose_exponent(before[-1], text[end:])
     return Token("name", word, start, end)
 
 
@@ -166,6 +170,16 @@ def _is_times(start: int, end: int, before: list[Token], text: str) -> bool:
         return False
     after = text[end:]
     return after[:1].isspace() and re.match(r"\s+[\w(.√∛]", after) is not None
+
+
+def _refuse_loose_exponent(number: Token, after: str) -> None:
+    """`2e + 3` is 2 times e and 3 more to one reader, and 2000 to another."""
+    exponent = _EXPONENT.match(after)
+    if exponent:
+        sign, digits = exponent.groups()
+        whole = excerpt(number.text)
+        hint = f"write {whole} * e {sign} {digits} with the number e, or {whole}e{sign}{digits} for {whole} * 10**{sign}{digits}"
+        raise ToolError("ambiguous", f"{whole}e {sign} {digits} has two readings", hint)
 
 
 def _number(word: str, kind: str) -> Number:

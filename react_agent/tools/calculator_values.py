@@ -62,6 +62,11 @@ def as_exact(value: Number) -> int | Fraction:
     return Fraction(format(value, f".{_SHOWN_DIGITS}g")) if isinstance(value, float) else value
 
 
+def to_be_rounded(value: Number) -> int | Fraction:
+    """as_exact, but with all digits of a float that has more than 15 before the point: none of them hides noise behind it."""
+    return Fraction(value) if isinstance(value, float) and abs(value) >= 10**_SHOWN_DIGITS else as_exact(value)
+
+
 def too_large() -> ToolError:
     return ToolError("too_large", "the result has more than 3,900 digits", "use smaller numbers; log10(x) tells how long a number is")
 
@@ -125,6 +130,10 @@ def modulo(a: Number, b: Number) -> Number:
 
 
 def power(a: Number, b: Number) -> Number:
+    if a == 0 and b > 0:
+        return 0
+    if a == 0 and b < 0:
+        raise ZeroDivisionError
     if isinstance(a, float) or isinstance(b, float):
         return _float_power(as_float(a), as_float(b))
     if b.denominator == 1:
@@ -137,8 +146,6 @@ def power(a: Number, b: Number) -> Number:
 
 def _whole_power(a: int | Fraction, n: int) -> Number:
     if a in (0, 1, -1):
-        if a == 0 and n < 0:
-            raise ZeroDivisionError
         return 1 if n == 0 else a if n % 2 else a * a
     bits = max(a.numerator.bit_length(), a.denominator.bit_length())
     if (bits - 1) * abs(n) <= MAX_BITS:  # the size of the result, known before it is computed
@@ -158,12 +165,9 @@ def _long_power(a: int | Fraction, b: int | Fraction) -> float:
 
 
 def _float_power(a: float, b: float) -> float:
-    if a == 0 and b < 0:
-        raise ZeroDivisionError
     if a < 0 and not b.is_integer():
         raise _no_real_power(a, b)
-    result = math.pow(a, b)
-    return result if a == 0 else _not_vanished(result)
+    return _not_vanished(math.pow(a, b))
 
 
 def _not_vanished(result: float) -> float:
