@@ -100,6 +100,22 @@ def local_certificate() -> Path:
     return Path(__file__).parent / "data" / "localhost_test_certificate.pem"
 
 
+class Chunks:
+    """A body that comes in these chunks."""
+
+    status = 200
+    headers = {}
+
+    def __init__(self, chunks):
+        self._chunks = chunks
+
+    def chunks(self):
+        return iter(self._chunks)
+
+    def hurry(self, seconds):
+        pass
+
+
 class FakeServer:
     """answers: what POST requests get, in order, or a function of (Seen, number). look_ups: path -> Answer for GET; a path may
     also stand for a POST that is none of the answers' business. client_gone is set when the client closed before the end.

@@ -6,10 +6,11 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_server import Answer, FakeServer, answer
+from fake_server import Answer, FakeServer, answer, stream
 
 from react_agent.endpoints.anthropic import AnthropicEndpoint
 from react_agent.endpoints.base import PLAIN
@@ -25,9 +26,19 @@ from react_agent.endpoints.tgi import TgiEndpoint
 from react_agent.errors import EndpointError
 from react_agent.types import Message
 
+DATA = Path(__file__).parent / "data" / "llamacpp"
 HELLO = (Message("system", "be brief"), Message("user", "hello"))
 PROMPT, WRITTEN = 21, 7  # the counts that the servers tell
 NOTHING_TO_SHOW = {"/api/show": answer(404, {"error": "model 'm' not found"})}  # Ollama is asked for a window by POST
+
+
+def recorded(name: str) -> Answer:
+    """A recorded answer of a llama.cpp server: a whole one (.json) or a stream (.txt, its first lines are remarks)."""
+    raw = (DATA / name).read_bytes()
+    if name.endswith(".txt"):
+        return stream(b"".join(line for line in raw.splitlines(keepends=True) if not line.startswith(b"#")))
+    sample = json.loads(raw)
+    return answer(sample["status"], sample["body"])
 
 
 def _sse(objects: Sequence[Any], end: bytes = b"", space: bytes = b" ", newline: bytes = b"\n") -> list[bytes]:

@@ -1,26 +1,16 @@
 """Anthropic's messages, from Anthropic and from llama.cpp."""
 
 import json
-from pathlib import Path
 
 import pytest
 from fake_server import FakeServer, answer, stream
-from families import HELLO, SPOKEN, ask, failing
+from families import HELLO, SPOKEN, ask, failing, recorded
 
 from react_agent.endpoints.anthropic import AnthropicEndpoint
 from react_agent.endpoints.base import Request
 from react_agent.types import Message, Usage
 
-DATA = Path(__file__).parent / "data" / "llamacpp"
 OK = SPOKEN["anthropic"].whole(["ok"])
-
-
-def recorded(name):
-    raw = (DATA / name).read_bytes()
-    if name.endswith(".txt"):
-        return stream(b"".join(line for line in raw.splitlines(keepends=True) if not line.startswith(b"#")))
-    sample = json.loads(raw)
-    return answer(sample["status"], sample["body"])
 
 
 def test_a_request():

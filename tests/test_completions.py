@@ -1,24 +1,15 @@
 """/v1/completions: what it sends, where its prompt comes from, recorded replies."""
 
 import json
-from pathlib import Path
 
-from fake_server import Answer, FakeServer, answer, stream
-from families import HELLO
+from fake_server import Answer, FakeServer, answer
+from families import HELLO, recorded
 
 from react_agent.endpoints.base import Request
 from react_agent.endpoints.completions import CompletionsEndpoint
 from react_agent.types import Usage
 
-DATA = Path(__file__).parent / "data" / "llamacpp"
 OK = answer(200, {"choices": [{"text": " ok", "finish_reason": "stop"}]})
-
-
-def recorded(name):
-    raw = (DATA / name).read_bytes()
-    if name.endswith(".json"):
-        return answer(200, json.loads(raw)["body"])
-    return stream(b"".join(line for line in raw.splitlines(keepends=True) if not line.startswith(b"#")))
 
 
 def test_a_request():

@@ -4,7 +4,7 @@ import json
 import threading
 
 import pytest
-from fake_server import CUT, RESET, Answer, FakeServer, answer
+from fake_server import CUT, RESET, Answer, Chunks, FakeServer, answer
 from families import HELLO, NOTHING_TO_SHOW, PROMPT, SPOKEN, WRITTEN, ask, endpoint, failing
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -153,20 +153,6 @@ def test_a_setting_that_cannot_be_is_said_at_once(family):
 
 
 # any chunking gives the same reply; a body that breaks off anywhere gives a value or an error
-
-
-class Chunks:
-    status = 200
-    headers = {}
-
-    def __init__(self, chunks):
-        self._chunks = chunks
-
-    def chunks(self):
-        return iter(self._chunks)
-
-    def hurry(self, seconds):
-        pass
 
 
 MADE = {family: spoken.make("http://127.0.0.1:1", model="m") for family, spoken in SPOKEN.items()}

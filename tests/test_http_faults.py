@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from chat_calls import HELLO, endpoint
-from fake_server import CUT, RESET, Answer, FakeServer, chat
+from fake_server import CUT, RESET, Answer, Chunks, FakeServer, chat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -43,22 +43,6 @@ def wire(name, framing):
     pieces = [body[start : start + 97] for start in range(0, len(body), 97)]
     chunks = b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces)
     return head + b"Transfer-Encoding: chunked\r\n\r\n" + chunks + b"0\r\n\r\n"
-
-
-class Chunks:
-    """A body that comes in these chunks."""
-
-    status = 200
-    headers = {}
-
-    def __init__(self, chunks):
-        self._chunks = chunks
-
-    def chunks(self):
-        return iter(self._chunks)
-
-    def hurry(self, seconds):
-        pass
 
 
 def read(chunks, request=PLAIN, stop=()):

@@ -1,25 +1,14 @@
 """llama.cpp's own /completion: what it sends, recorded replies, what its other routes tell."""
 
 import json
-from pathlib import Path
 
 import pytest
-from fake_server import FakeServer, answer, stream
-from families import HELLO, failing
+from fake_server import FakeServer, answer
+from families import HELLO, failing, recorded
 
 from react_agent.endpoints.base import Request
 from react_agent.endpoints.llamacpp import LlamaCppEndpoint
 from react_agent.types import Usage
-
-DATA = Path(__file__).parent / "data" / "llamacpp"
-
-
-def recorded(name):
-    raw = (DATA / name).read_bytes()
-    if name.endswith(".txt"):
-        return stream(b"".join(line for line in raw.splitlines(keepends=True) if not line.startswith(b"#")))
-    sample = json.loads(raw)
-    return answer(sample["status"], sample["body"])
 
 
 def test_a_request():

@@ -11,14 +11,12 @@ from react_agent.endpoints.http_decode import Counts, content_text, counts, each
 from react_agent.endpoints.http_endpoint import HttpEndpoint
 from react_agent.endpoints.http_llamacpp import window_in, wire_messages
 from react_agent.endpoints.http_reply import Delta
-from react_agent.endpoints.http_url import beside
 from react_agent.endpoints.roles import strict_roles
 from react_agent.endpoints.structured import Mode
 from react_agent.types import Message
 
 DEFAULT_URL = "https://api.anthropic.com"
 VERSION = "2023-06-01"
-_ENDINGS = ("/v1/messages", "/v1")
 
 
 class AnthropicEndpoint(HttpEndpoint):
@@ -29,6 +27,7 @@ class AnthropicEndpoint(HttpEndpoint):
     """
 
     family = "anthropic"
+    endings = ("/v1/messages", "/v1")
     auto_modes = ()  # only when it is asked for in so many words: the vendor refuses objects that are open, as a tool's arguments are
     base_headers = {**HttpEndpoint.base_headers, "anthropic-version": VERSION}
 
@@ -38,19 +37,12 @@ class AnthropicEndpoint(HttpEndpoint):
     ) -> None:  # fmt: skip
         super().__init__(base_url, model, api_key, temperature=temperature, key_header=key_header, **settings)
 
-    def route_url(self, route: str) -> str:
-        return beside(self.base_url, route, _ENDINGS)
-
     def url_for(self, ask: Ask) -> str:
         return self.route_url("/v1/messages")
 
     def body_for(self, ask: Ask) -> dict[str, Any]:
         body = {**self._asked_of(ask.messages), "max_tokens": ask.cap, "stream": ask.stream}
-        if self.temperature is not None:
-            body["temperature"] = self.temperature
-        if self.stop:
-            body["stop_sequences"] = list(self.stop)
-        return body | self.extra_body
+        return body | self.sampling(seed="", stop="stop_sequences") | self.extra_body
 
     def constraint(self, mode: Mode, schema: Mapping[str, Any]) -> dict[str, Any] | None:
         return {"output_config": {"format": {"type": "json_schema", "schema": schema}}} if mode == "json_schema" else None

@@ -41,13 +41,7 @@ class ChatEndpoint(HttpEndpoint):
 
     def parameters_for(self, ask: Ask) -> dict[str, Any]:
         """All of a request's body but what the model is asked."""
-        body: dict[str, Any] = {"max_tokens": ask.cap}
-        if self.temperature is not None:
-            body["temperature"] = self.temperature
-        if self.seed is not None:
-            body["seed"] = self.seed
-        if self.stop:
-            body["stop"] = self.words_to_send
+        body: dict[str, Any] = {"max_tokens": ask.cap, **self.sampling()}
         if ask.stream:
             body |= {"stream": True, "stream_options": {"include_usage": True}, **self._counts_in_every_chunk()}
         return body | self.extra_body
@@ -78,12 +72,12 @@ class ChatEndpoint(HttpEndpoint):
         if self.ladder.learned.server != "llama.cpp" or not self.on_this_machine:
             return None
         sent = strict_roles(messages) if self.ladder.learned.strict_roles else messages
-        prompt = applied_template(self.look_up, self.root("/apply-template"), sent)
-        return None if prompt is None else count_of(self.look_up, self.root("/tokenize"), prompt)
+        prompt = applied_template(self.look_up, self.route_url("/apply-template"), sent)
+        return None if prompt is None else count_of(self.look_up, self.route_url("/tokenize"), prompt)
 
     def found_window(self) -> int | None:
         if self.may_be_llamacpp:
-            window = window_in(self.look_up(self.root("/props")))
+            window = window_in(self.look_up(self.route_url("/props")))
             if window is not None:
                 self.ladder.learn(server="llama.cpp")
                 return window
@@ -123,7 +117,7 @@ class ChatEndpoint(HttpEndpoint):
             path = "/v1"
         return urlunsplit(parts._replace(path=path + route))
 
-    def root(self, route: str) -> str:
+    def route_url(self, route: str) -> str:
         """The URL of a route above /v1, where llama.cpp has its own."""
         parts = urlsplit(self._url(""))
         return urlunsplit(parts._replace(path=parts.path.removesuffix("/v1") + route))

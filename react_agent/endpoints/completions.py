@@ -39,8 +39,5 @@ class CompletionsEndpoint(PromptEndpoint, ChatEndpoint):
     def applies(self) -> bool:
         return super().applies and self.may_be_llamacpp
 
-    def route_url(self, route: str) -> str:
-        return self.root(route)
-
     def count_prompt(self, prompt: str) -> int | None:
-        return count_of(self.look_up, self.root("/tokenize"), prompt) if self.may_be_llamacpp else None
+        return count_of(self.look_up, self.route_url("/tokenize"), prompt) if self.may_be_llamacpp else None

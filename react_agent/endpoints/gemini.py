@@ -42,7 +42,8 @@ class GeminiEndpoint(HttpEndpoint):
     def body_for(self, ask: Ask) -> dict[str, Any]:
         system = [message.content for message in ask.messages if message.role == "system" and message.content.strip()]
         turns = strict_roles([message for message in ask.messages if message.role != "system"])
-        body: dict[str, Any] = {"contents": [_content(message) for message in turns], "generationConfig": self._config(ask)}
+        config = {"maxOutputTokens": ask.cap, **self.sampling(stop="stopSequences")}
+        body: dict[str, Any] = {"contents": [_content(message) for message in turns], "generationConfig": config}
         if system:
             body["systemInstruction"] = {"parts": [{"text": "\n\n".join(system)}]}
         return merged(body, self.extra_body)
@@ -71,16 +72,6 @@ class GeminiEndpoint(HttpEndpoint):
     def model_names(self) -> list[str]:
         listed = each(fields(self.look_up(self._url("/models"))).get("models"))
         return [string(entry.get("name")).removeprefix("models/") for entry in listed]
-
-    def _config(self, ask: Ask) -> dict[str, Any]:
-        config: dict[str, Any] = {"maxOutputTokens": ask.cap}
-        if self.temperature is not None:
-            config["temperature"] = self.temperature
-        if self.seed is not None:
-            config["seed"] = self.seed
-        if self.stop:
-            config["stopSequences"] = list(self.stop)
-        return config
 
     def _model_path(self) -> str:
         name = quote(self.model, safe="/-._~@")

@@ -6,7 +6,7 @@ from typing import Any
 from react_agent.endpoints.generic_file import PLACEHOLDER, GenericApi, Places
 from react_agent.endpoints.http_body import Framing
 from react_agent.endpoints.http_call import Ask
-from react_agent.endpoints.http_checks import merged
+from react_agent.endpoints.http_checks import MOST_STOP_WORDS, merged
 from react_agent.endpoints.http_decode import content_text, counts, string
 from react_agent.endpoints.http_prompt import PromptEndpoint
 from react_agent.endpoints.http_reply import Delta
@@ -34,9 +34,6 @@ class GenericEndpoint(PromptEndpoint):
         )  # fmt: skip
         self.api = api
         self.framing: Framing = api.framing
-
-    def route_url(self, route: str) -> str:
-        return self.base_url
 
     def url_for(self, ask: Ask) -> str:
         return self.api.stream_url if ask.stream and self.api.stream_url else self.base_url
@@ -67,7 +64,7 @@ class GenericEndpoint(PromptEndpoint):
             return [self.api.message.wire(message.role, message.content) for message in ask.messages]
         value = {
             "model": self.model or None, "max_output_tokens": ask.cap, "temperature": self.temperature, "seed": self.seed,
-            "stop": self.words_to_send or None, "stream": ask.stream,
+            "stop": list(self.stop[:MOST_STOP_WORDS]) or None, "stream": ask.stream,
         }[name]  # fmt: skip
         return _ABSENT if value is None else value
 

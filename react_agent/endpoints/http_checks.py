@@ -8,7 +8,8 @@ from urllib.parse import urlsplit
 
 from react_agent.errors import ConfigError
 
-MOST_STOP_WORDS = 4
+MOST_STOP_WORDS = 4    # that all servers take, and that a caller may give
+MANY_STOP_WORDS = 16   # that servers without a limit of their own are told
 _OURS = {"messages", "prompt", "inputs", "contents", "stream", "model"}
 
 

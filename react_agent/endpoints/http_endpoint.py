@@ -28,6 +28,7 @@ from react_agent.endpoints.http_reply import Delta, Reply
 from react_agent.endpoints.http_retry import Deadline
 from react_agent.endpoints.http_secrets import exposed_key_warning, secrets_of, without_user
 from react_agent.endpoints.http_structured import StructuredOutput
+from react_agent.endpoints.http_url import beside
 from react_agent.endpoints.structured import Structured
 from react_agent.errors import EndpointError
 from react_agent.tokens import estimate_tokens
@@ -51,6 +52,7 @@ class HttpEndpoint(StructuredOutput):
 
     family = "http"
     framing: Framing = "sse"
+    endings: tuple[str, ...] = ()  # what a base URL may end in that route_url puts another route in the place of
     base_headers: Mapping[str, str] = {"Content-Type": "application/json", "Accept-Encoding": "identity", "User-Agent": "react-agent"}
 
     def __init__(
@@ -208,10 +210,15 @@ class HttpEndpoint(StructuredOutput):
         except (ValueError, RecursionError):
             return status, None
 
-    @property
-    def words_to_send(self) -> list[str]:
-        """The stop words that the server is told, no more than all servers take; the text is cut at each of them in any case."""
-        return list(self.stop[:MOST_STOP_WORDS])
+    def route_url(self, route: str) -> str:
+        """The URL of a route of this server."""
+        return beside(self.base_url, route, self.endings)
+
+    def sampling(self, *, seed: str = "seed", stop: str = "stop", most_words: int = MOST_STOP_WORDS) -> dict[str, Any]:
+        """Temperature, seed and stop words under this API's names; an empty name is a parameter that it does not have. What is not set
+        is left out. most_words: that the server takes; the text is cut at all of them in any case."""
+        wanted = {"temperature": self.temperature, seed: self.seed, stop: list(self.stop[:most_words]) or None}
+        return {name: value for name, value in wanted.items() if name and value is not None}
 
     @property
     def cut_words(self) -> tuple[str, ...]:

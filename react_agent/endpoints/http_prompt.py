@@ -1,6 +1,5 @@
 """What the endpoints that take one string have in common: where their prompt template comes from."""
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -42,10 +41,6 @@ class PromptEndpoint(HttpEndpoint):
             self._use(template)
         elif template != AUTO:
             self._use(template_named(template))
-
-    @abstractmethod
-    def route_url(self, route: str) -> str:
-        """The URL of a route of this server."""
 
     @property
     def applies(self) -> bool:

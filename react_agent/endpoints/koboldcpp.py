@@ -4,15 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from react_agent.endpoints.http_call import Ask
+from react_agent.endpoints.http_checks import MANY_STOP_WORDS
 from react_agent.endpoints.http_decode import counts, each, fields, size, string
 from react_agent.endpoints.http_llamacpp import window_in
 from react_agent.endpoints.http_prompt import PromptEndpoint
 from react_agent.endpoints.http_reply import Delta
-from react_agent.endpoints.http_url import beside
 from react_agent.endpoints.structured import ANY_OBJECT, Mode
 from react_agent.endpoints.structured_grammar import grammar_of
-
-_ENDINGS = ("/api/v1/generate", "/api/extra/generate/stream", "/api/v1", "/api", "/v1")
 
 
 class KoboldEndpoint(PromptEndpoint):
@@ -23,24 +21,17 @@ class KoboldEndpoint(PromptEndpoint):
     """
 
     family = "kobold"
+    endings = ("/api/v1/generate", "/api/extra/generate/stream", "/api/v1", "/api", "/v1")
     source_route = "/props"
-
-    def route_url(self, route: str) -> str:
-        return beside(self.base_url, route, _ENDINGS)
 
     def url_for(self, ask: Ask) -> str:
         return self.route_url("/api/extra/generate/stream" if ask.stream else "/api/v1/generate")
 
     def body_for(self, ask: Ask) -> dict[str, Any]:
         body: dict[str, Any] = {"prompt": self.prompt_for(ask), "max_length": ask.cap}
-        if self.temperature is not None:
-            body["temperature"] = self.temperature
+        body |= self.sampling(seed="sampler_seed", stop="stop_sequence", most_words=MANY_STOP_WORDS)
         if self.temperature == 0:
             body["top_k"] = 1  # the most likely token, in every version
-        if self.seed is not None:
-            body["sampler_seed"] = self.seed
-        if self.stop:
-            body["stop_sequence"] = list(self.stop)
         return body | self.extra_body
 
     def constraint(self, mode: Mode, schema: Mapping[str, Any]) -> dict[str, Any] | None:

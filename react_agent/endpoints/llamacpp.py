@@ -4,15 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from react_agent.endpoints.http_call import Ask
+from react_agent.endpoints.http_checks import MANY_STOP_WORDS
 from react_agent.endpoints.http_decode import counts, each, fields, string
 from react_agent.endpoints.http_llamacpp import count_of, window_in
 from react_agent.endpoints.http_prompt import PromptEndpoint
 from react_agent.endpoints.http_reply import Delta
-from react_agent.endpoints.http_url import beside
 from react_agent.endpoints.structured import ANY_OBJECT, Mode
 from react_agent.endpoints.structured_grammar import grammar_of
 
-_ENDINGS = ("/completion", "/v1/chat/completions", "/v1/completions", "/v1")
 _OLD_FLAGS = {"stopped_limit": "limit", "stopped_word": "word", "stopped_eos": "eos"}  # before stop_type
 
 
@@ -23,24 +22,16 @@ class LlamaCppEndpoint(PromptEndpoint):
     """
 
     family = "llamacpp"
+    endings = ("/completion", "/v1/chat/completions", "/v1/completions", "/v1")
     apply_route = "/apply-template"
     source_route = "/props"
-
-    def route_url(self, route: str) -> str:
-        return beside(self.base_url, route, _ENDINGS)
 
     def url_for(self, ask: Ask) -> str:
         return self.route_url("/completion")
 
     def body_for(self, ask: Ask) -> dict[str, Any]:
-        body: dict[str, Any] = {"prompt": self.prompt_for(ask), "n_predict": ask.cap, "stream": ask.stream}
-        if self.temperature is not None:
-            body["temperature"] = self.temperature
-        if self.seed is not None:
-            body["seed"] = self.seed
-        if self.stop:
-            body["stop"] = list(self.stop)
-        return body | self.extra_body
+        body = {"prompt": self.prompt_for(ask), "n_predict": ask.cap, "stream": ask.stream}
+        return body | self.sampling(most_words=MANY_STOP_WORDS) | self.extra_body
 
     def constraint(self, mode: Mode, schema: Mapping[str, Any]) -> dict[str, Any] | None:
         if mode == "grammar":

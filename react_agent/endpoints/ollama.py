@@ -5,18 +5,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from react_agent.endpoints.http_call import Ask
-from react_agent.endpoints.http_checks import merged
+from react_agent.endpoints.http_checks import MANY_STOP_WORDS, merged
 from react_agent.endpoints.http_decode import counts, each, fields, size, string
 from react_agent.endpoints.http_llamacpp import wire_messages
 from react_agent.endpoints.http_prompt import PromptEndpoint
 from react_agent.endpoints.http_reply import Delta
-from react_agent.endpoints.http_url import beside
 from react_agent.endpoints.structured import Mode
 from react_agent.endpoints.templates import AUTO, Template
 
 DEFAULT_URL = "http://127.0.0.1:11434"
 LEAST_WINDOW = 8192  # what is asked for where nobody has set more; Ollama's own default may be 4096, and it cuts without a word
-_ENDINGS = ("/api/chat", "/api/generate", "/api", "/v1/chat/completions", "/v1")
 
 
 class OllamaEndpoint(PromptEndpoint):
@@ -30,6 +28,7 @@ class OllamaEndpoint(PromptEndpoint):
     """
 
     family = "ollama"
+    endings = ("/api/chat", "/api/generate", "/api", "/v1/chat/completions", "/v1")
     framing = "ndjson"
 
     def __init__(
@@ -39,9 +38,6 @@ class OllamaEndpoint(PromptEndpoint):
         super().__init__(base_url, model, api_key, template=template or AUTO, **settings)
         self.think = think
         self.makes_prompt = bool(template)
-
-    def route_url(self, route: str) -> str:
-        return beside(self.base_url, route, _ENDINGS)
 
     def url_for(self, ask: Ask) -> str:
         return self.route_url("/api/generate" if self.makes_prompt else "/api/chat")
@@ -88,16 +84,8 @@ class OllamaEndpoint(PromptEndpoint):
         return described if self.makes_prompt else {**described, "template": ""}
 
     def _options(self, ask: Ask) -> dict[str, Any]:
-        options: dict[str, Any] = {"num_predict": ask.cap}
-        if self.context_window is not None:
-            options["num_ctx"] = self.context_window
-        if self.temperature is not None:
-            options["temperature"] = self.temperature
-        if self.seed is not None:
-            options["seed"] = self.seed
-        if self.stop:
-            options["stop"] = list(self.stop)
-        return options
+        window = {} if self.context_window is None else {"num_ctx": self.context_window}
+        return {"num_predict": ask.cap, **window, **self.sampling(most_words=MANY_STOP_WORDS)}
 
     def _loaded_window(self) -> int:
         """The window of the model as it is loaded now; 0 when it is not."""

@@ -8,10 +8,8 @@ from react_agent.endpoints.http_checks import merged
 from react_agent.endpoints.http_decode import Counts, counts, fields, size, string
 from react_agent.endpoints.http_prompt import PromptEndpoint
 from react_agent.endpoints.http_reply import Delta
-from react_agent.endpoints.http_url import beside
 from react_agent.endpoints.structured import ANY_OBJECT, Mode
 
-_ENDINGS = ("/generate_stream", "/generate", "/v1/chat/completions", "/v1")
 _WINDOW_NAMES = ("max_total_tokens", "max_input_tokens", "max_input_length")
 
 
@@ -23,23 +21,16 @@ class TgiEndpoint(PromptEndpoint):
     """
 
     family = "tgi"
+    endings = ("/generate_stream", "/generate", "/v1/chat/completions", "/v1")
     apply_route = "/chat_tokenize"
     apply_field = "templated_text"
-
-    def route_url(self, route: str) -> str:
-        return beside(self.base_url, route, _ENDINGS)
 
     def url_for(self, ask: Ask) -> str:
         return self.route_url("/generate_stream" if ask.stream else "/generate")
 
     def body_for(self, ask: Ask) -> dict[str, Any]:
         parameters: dict[str, Any] = {"max_new_tokens": ask.cap, "details": True, "return_full_text": False}
-        if self.temperature:
-            parameters["temperature"] = self.temperature
-        if self.seed is not None:
-            parameters["seed"] = self.seed
-        if self.stop:
-            parameters["stop"] = self.words_to_send
+        parameters |= {name: value for name, value in self.sampling().items() if name != "temperature" or value}
         return merged({"inputs": self.prompt_for(ask), "parameters": parameters}, self.extra_body)
 
     def constraint(self, mode: Mode, schema: Mapping[str, Any]) -> dict[str, Any] | None:
