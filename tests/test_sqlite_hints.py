@@ -98,6 +98,19 @@ NOTED = [
     ('SELECT "town" FROM readers WHERE id = 1', f'"town" is no column and was read as text; {READERS[:7]}: id, name, city, "order"'),
     ('SELECT "order" FROM readers WHERE city IN ("Oslo", "Porto") AND id = 2', None),
     ('SELECT count(*) AS "how many" FROM readers GROUP BY city ORDER BY "how many"', None),
+    ('SELECT name "the name", count(*) "how many" FROM readers GROUP BY name HAVING "how many" > 0 AND "the name" = \'Bo\'', None),
+    ('SELECT count(*) n FROM readers GROUP BY city HAVING "n" > 9', "no row matched"),
+    ('WITH "w"("q", r) AS (SELECT 1, 2) SELECT "q", "r" FROM "w" WHERE r = 2', None),
+    ('WITH "w" AS (SELECT 1 "q") SELECT "q" FROM "w", (SELECT 2 "z") "v"', None),
+    ('SELECT "count"(*), sum(id) OVER "x" FROM readers WINDOW "x" AS (ORDER BY "id")', None),
+    ('SELECT max("age") AS n FROM readers', f'"age" is no column and was read as text; {READERS[:7]}: id, name, city, "order"'),
+    ('SELECT 1 FROM readers WHERE id = 1 ORDER BY id, "age"', f'"age" is no column and was read as text; {READERS[:7]}: id, name, city, "order"'),
+    ("SELECT 1 FROM readers WHERE name = 'ana' COLLATE NOCASE AND id = 9", "no row matched"),
+    ("SELECT 1 FROM books WHERE title LIKE 'Red!%' ESCAPE '!' AND id = 9", "no row matched"),
+    ("SELECT 1 FROM readers WHERE name = 'A' || 'na' AND id = 9", "no row matched"),
+    ("SELECT 1 FROM readers WHERE city || ' ' || name = 'Oslo Anna'", "no row matched"),
+    ("SELECT 1 FROM readers r WHERE r.city || r.name = 'OsloAnna'", "no row matched"),
+    ("SELECT 1 FROM readers WHERE (name = 'ana') AND id = 9", "readers.name has 'Ana', not 'ana'"),
 ]
 
 
@@ -169,6 +182,28 @@ def test_what_was_not_found_out_in_time_is_unknown():
     assert described(table, []) == described(table, [{"error": {}}] * 3) == unknown
 
 
+# https://www.sqlite.org/lang_keywords.html
+SQLITE_WORDS = """
+abort action add after all alter always analyze and as asc attach autoincrement before begin between by cascade case cast check collate
+column commit conflict constraint create cross current current_date current_time current_timestamp database default deferrable deferred
+delete desc detach distinct do drop each else end escape except exclude exclusive exists explain fail filter first following for foreign
+from full generated glob group groups having if ignore immediate in index indexed initially inner insert instead intersect into is isnull
+join key last left like limit match materialized natural no not nothing notnull null nulls of offset on or order others outer over
+partition plan pragma preceding primary query raise range recursive references regexp reindex release rename replace restrict returning
+right rollback row rows savepoint select set table temp temporary then ties to transaction trigger unbounded union unique update using
+vacuum values view virtual when where window with without
+"""
+
+
+@pytest.mark.parametrize("word", SQLITE_WORDS.split())
+def test_a_keyword_is_quoted_where_sqlite_needs_it(word):
+    name, connection = spelled(word), sqlite3.connect(":memory:")
+    connection.executescript(f'CREATE TABLE t("{word}"); INSERT INTO t VALUES(5); CREATE TABLE "{word}"(x); INSERT INTO "{word}" VALUES(7);')
+    assert connection.execute(f"SELECT {name}, t.{name} FROM t WHERE {name} = 5 ORDER BY {name}").fetchall() == [(5, 5)]
+    assert connection.execute(f"SELECT {name}.x FROM t JOIN {name}").fetchall() == [(7,)]
+    connection.close()
+
+
 def test_names_as_sql_must_have_them():
     assert list(map(spelled, ["city", "order", "a b", 'q"', "é", "1st", ""])) == ["city", '"order"', '"a b"', '"q"""', '"é"', '"1st"', '""']
 
@@ -202,4 +237,4 @@ def test_tables_comparisons_and_operands_of_a_statement():
     }  # fmt: skip
     found = [(each.table, each.column, each.sign, each.text) for each in comparisons(words)]
     assert found == [("a", "loans", "=", "x"), ("r", "city", "is", "Oslo"), ("", "day", "=", "a")]
-    assert list(quoted_operands(words)) == ["x", "y", "loans"]
+    assert list(quoted_operands(words)) == ["x", "loans"]

@@ -8,7 +8,7 @@ from typing import Any
 from react_agent.tools.sqlite_guard import quoted
 from react_agent.tools.sqlite_hints import Question, listed
 from react_agent.tools.sqlite_schema import literal, spelled
-from react_agent.tools.sqlite_text import Comparison, comparisons, quoted_operands
+from react_agent.tools.sqlite_text import Comparison, comparisons, names_given, quoted_operands
 
 MAX_CHECKED, MAX_VALUES, MAX_LISTED, MAX_TEXT = 3, 200, 10, 60
 Result = Mapping[str, Any]
@@ -40,8 +40,7 @@ def of_quotes(question: Question) -> str:
     """Names in double quotes that are no column: SQLite takes them for text without a word."""
     words = question.words
     known = {name.lower() for table in question.tables for name in (table.name, *table.column_names)}
-    known |= {"rowid"} | {word.value.lower() for place, word in enumerate(words) if place and words[place - 1].value == "as"}
-    known |= set(question.named)
+    known |= {"rowid", *names_given(words), *question.named}
     read = [name for name in quoted_operands(words) if name.lower() not in known]
     if not read or words[0].value == "pragma":
         return ""

@@ -13,9 +13,11 @@ SAMPLE_ROWS = 2
 MAX_COLUMNS_WITH_CHOICES = 20
 MAX_CHOICES, MAX_CHOICE_CHARACTERS, MAX_ROWS_FOR_CHOICES = 10, 24, 50_000
 KEYWORDS = frozenset({
-    "all", "and", "as", "by", "case", "check", "default", "end", "from", "group", "having", "in", "index", "is", "join", "limit", "not",
-    "null", "on", "or", "order", "primary", "references", "select", "set", "table", "then", "to", "transaction", "union", "unique",
-    "values", "when", "where",
+    "add", "all", "alter", "and", "as", "autoincrement", "between", "by", "case", "cast", "check", "collate", "commit", "constraint",
+    "create", "current_date", "current_time", "current_timestamp", "default", "deferrable", "delete", "distinct", "drop", "else", "end",
+    "escape", "except", "exists", "foreign", "from", "group", "having", "in", "index", "insert", "intersect", "into", "is", "isnull",
+    "join", "limit", "not", "nothing", "notnull", "null", "on", "or", "order", "primary", "raise", "references", "returning", "select",
+    "set", "table", "then", "to", "transaction", "union", "unique", "update", "using", "values", "when", "where",
 })  # fmt: skip
 
 

@@ -20,7 +20,11 @@ TOKEN = re.compile(
     |(?P<sign>->>|->|\|\||<>|<=|>=|!=|==|.)""",
     re.S | re.X,
 )
-COMPARES = frozenset(["=", "==", "is", "like", "<>", "!=", "<", ">", "<=", ">=", "glob", "match", "||"])
+BEFORE_COMMON_TABLES = (("as", "("), ("as", "not"), ("as", "materialized"))
+BEFORE_OPERANDS = frozenset([
+    "select", "distinct", "all", "where", "and", "or", "not", "on", "by", "having", "when", "then", "else", "case", "between", "limit",
+    "offset", "(", ",", "+", "-", "*", "/", "%",
+])  # fmt: skip
 CLAUSES = frozenset(
     ["where", "on", "using", "join", "inner", "left", "right", "full", "cross", "natural", "group", "order", "limit", "union", "as", "set"]
 )
@@ -116,22 +120,65 @@ def comparisons(words: Sequence[Token]) -> Iterator[Comparison]:
         sign, column = words[place], words[place - 1]
         if sign.value not in ("=", "==", "is", "like", "in") or column.kind not in ("word", "name"):
             continue
-        text = words[place + 1]
-        if sign.value == "in" and text.text == "(" and place + 2 < len(words):
-            text = words[place + 2]
+        qualified = place >= 3 and words[place - 2].text == "."
+        before = words[place - 4 if qualified else place - 2] if place >= (4 if qualified else 2) else None
+        last = place + 2 if sign.value == "in" and words[place + 1].text == "(" and place + 2 < len(words) else place + 1
+        text, after = words[last], words[last + 1] if last + 1 < len(words) else None
+        if not _is_whole(before, after):
+            continue
         if text.kind == "text" or (text.kind == "name" and text.text[0] == '"'):
-            table = words[place - 3].value if place >= 3 and words[place - 2].text == "." else ""
+            table = words[place - 3].value if qualified else ""
             yield Comparison(table, column.value, sign.value if sign.value in ("is", "like") else "=", text.value)
 
 
+def _is_whole(before: Token | None, after: Token | None) -> bool:
+    """Whether what stands between these is all that is compared: no part of `a || b = 'text'` or of `a = 'text' COLLATE NOCASE`."""
+    if before is not None and before.kind == "sign" and before.text not in ("(", ","):
+        return False
+    return after is None or after.text in (")", ",") or (after.kind != "sign" and after.value not in ("collate", "escape"))
+
+
 def quoted_operands(words: Sequence[Token]) -> Iterator[str]:
-    """Names in double quotes that stand where a column would and not where a text to compare with would."""
+    """Names in double quotes that stand where a column would, and not where a text to compare with or an alias would."""
     opened: list[str] = []
     for place, word in enumerate(words):
-        before = words[place - 1].value if place else ""
+        before = words[place - 1] if place else None
         if word.text == "(":
-            opened.append(before)
+            opened.append(before.value if before else "")
         elif word.text == ")" and opened:
             opened.pop()
-        elif word.kind == "name" and word.text[0] == '"' and before not in COMPARES and not (opened and opened[-1] == "in"):
-            yield word.value
+        elif word.kind == "name" and word.text[0] == '"' and before is not None and _opens_operand(before):
+            called = place + 1 < len(words) and words[place + 1].text == "("
+            if not called and not (opened and opened[-1] == "in"):
+                yield word.value
+
+
+def _opens_operand(word: Token) -> bool:
+    return word.kind in ("word", "sign") and word.value in BEFORE_OPERANDS
+
+
+def names_given(words: Sequence[Token]) -> Iterator[str]:
+    """Names that the statement itself gives, in lower case: aliases, also without AS, and the columns of common tables.
+
+    Too many rather than too few: any word that follows an operand may be one.
+    """
+    for place in range(1, len(words)):
+        word, before = words[place], words[place - 1]
+        if word.kind in ("name", "word") and _ends_operand(before):
+            yield word.value.lower()
+        if word.text == ")" and tuple(each.value for each in words[place + 1 : place + 3]) in BEFORE_COMMON_TABLES:
+            yield from (each.value.lower() for each in words[_opening(words, place) : place] if each.kind in ("name", "word"))
+
+
+def _ends_operand(word: Token) -> bool:
+    return word.text == ")" or (word.kind != "sign" and not _opens_operand(word))
+
+
+def _opening(words: Sequence[Token], closing: int) -> int:
+    """The place of the bracket that the one at closing closes."""
+    depth = 0
+    for place in range(closing, -1, -1):
+        depth += {")": 1, "(": -1}.get(words[place].text, 0)
+        if depth == 0:
+            return place
+    return 0
