@@ -1,12 +1,14 @@
 """What the model reads when a statement failed, matched nothing or gave too much; one line of data a case."""
 
+import difflib
 import sqlite3
 
 import pytest
 
 from react_agent.errors import ToolError
 from react_agent.tools.sqlite import SqliteDatabase
-from react_agent.tools.sqlite_schema import described, read_tables, spelled, summary
+from react_agent.tools.sqlite_hints import Question, explained
+from react_agent.tools.sqlite_schema import Column, Table, described, read_tables, spelled, summary
 from react_agent.tools.sqlite_text import comparisons, main_verb, named_tables, quoted_operands, tokens, without_tail
 
 LIBRARY = """
@@ -129,6 +131,19 @@ def test_a_failure_carries_the_facts_for_the_next_try(library, sql, message, hin
     with pytest.raises(ToolError) as caught:
         library.query(sql)
     assert (caught.value.type, caught.value.message, caught.value.hint) == ("sql_error", message, hint)
+
+
+def test_names_without_number_and_end_are_not_all_compared(monkeypatch):
+    """A file with thousands of names that look alike must not hold up the process that asks: no deadline would end it."""
+    compared = []
+    monkeypatch.setattr(difflib, "get_close_matches", lambda word, names, **_: compared.extend(names) or [])
+    names = [f"ab{number}" + "ba" * (number % 50) for number in range(5_000)]
+    columns = tuple(Column(name, "TEXT") for name in names)
+    tables = [Table("t", "table", columns), *(Table(name, "table", ()) for name in names)]
+    for message in ("no such column: abab", "no such column: " + "ab" * 50, "no such table: abab"):
+        compared.clear()
+        explained({"code": "SQLITE_ERROR", "message": message}, Question(tokens("SELECT abab FROM t"), tables))
+        assert len(compared) <= 1_000 and max(map(len, compared), default=0) <= 40
 
 
 @pytest.mark.parametrize(("sql", "type", "message", "hint"), REFUSED)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 from react_agent.errors import ToolError
@@ -14,6 +14,7 @@ from react_agent.tools.sqlite_text import Token, main_verb, named_tables
 from react_agent.tools.sqlite_worker import TIMEOUT_HINT, TIMEOUT_MESSAGE
 
 MAX_MESSAGE, MAX_HINT, MAX_NAME = 150, 250, 100
+LONGEST_COMPARED, MOST_COMPARED = 40, 1_000  # characters and number of the names that are compared with one that is not there
 CALL_TABLES = "call sql_tables for the tables and their columns"
 WRITES = frozenset({
     "insert", "update", "delete", "replace", "create", "drop", "alter", "attach", "detach", "vacuum", "reindex", "analyze",
@@ -163,9 +164,14 @@ def _near_column(column: str, tables: Sequence[Table]) -> str:
     all_names = {f"{spelled(table.name)}.{spelled(name)}": name.lower() for table in tables for name in table.column_names}
     parts = [full for full, name in all_names.items() if len(name) > 2 and (column.endswith(f"_{name}") or name.endswith(f"_{column}"))]
     owned = [full for full in parts if singular(full.lower().split(".")[0].strip('"')) == column.rpartition("_")[0]]
-    close = difflib.get_close_matches(column, all_names.values(), n=1, cutoff=0.6)
-    spelled_like = [full for full, name in all_names.items() if name in close]
-    return next(iter(owned + parts + spelled_like), "")
+    close = _spelled_like(column, all_names.values())
+    return next(iter(owned + parts + [full for full, name in all_names.items() if name in close]), "")
+
+
+def _spelled_like(word: str, names: Iterable[str]) -> list[str]:
+    """The name nearest to a word, if one is near. Long names are left out: comparing two takes up to a millisecond."""
+    short = islice((name for name in names if len(name) <= LONGEST_COMPARED), MOST_COMPARED)
+    return difflib.get_close_matches(word, short, n=1) if len(word) <= LONGEST_COMPARED else []
 
 
 def _join_to(table: Table, others: Sequence[Table]) -> str:
@@ -181,7 +187,7 @@ def _join_to(table: Table, others: Sequence[Table]) -> str:
 def _for_table(name: str, question: Question) -> str:
     wanted = name.rpartition(".")[2].lower()
     known = {table.name.lower(): table.name for table in question.tables}
-    near = [each for each in known if singular(each) == singular(wanted)] or difflib.get_close_matches(wanted, known, n=1)
+    near = [each for each in known if singular(each) == singular(wanted)] or _spelled_like(wanted, known)
     if near:
         return join(f"did you mean {spelled(known[near[0]])}?", _table_names(question))
     pairs = ((table, name) for table in question.tables for name in table.column_names)
