@@ -87,6 +87,14 @@ def test_a_native_function_call_becomes_text():
     assert json.loads(completion.text) == {"action": "calculator", "action_input": {"expression": "2+2"}}
 
 
+def test_a_nested_parameter_that_is_refused_is_dropped():
+    words = "Invalid JSON payload received. Unknown name \"seed\" at 'generation_config': Cannot find field."
+    refused = answer(400, {"error": {"code": 400, "message": words, "status": "INVALID_ARGUMENT"}})
+    completion, seen = ask("gemini", [refused, OK], seed=3)
+    assert [one.json["generationConfig"].get("seed") for one in seen] == [3, None]
+    assert completion.notes[0].startswith("parameter 'seed' dropped")
+
+
 def test_what_other_routes_tell():
     look_ups = {"/v1beta/models/m": answer(200, {"inputTokenLimit": 1048576}),
                 "/v1beta/models": answer(200, {"models": [{"name": "models/gemini-x"}, {"name": "models/gemini-y"}]})}  # fmt: skip

@@ -60,6 +60,20 @@ def test_the_window_that_is_asked_for(show, loaded, window):
         assert made.context_window == server.requests[0].json["options"]["num_ctx"] == window
 
 
+def test_a_model_without_a_tag_is_the_latest_one():
+    look_ups = {"/api/show": answer(200, {}), "/api/ps": answer(200, {"models": [{"name": "m:latest", "context_length": 9000}]})}
+    with FakeServer([], look_ups) as server:
+        assert OllamaEndpoint(server.url, "m").context_window == 9000
+
+
+def test_auto_takes_the_template_that_its_own_looks_like():
+    look_ups = {"/api/show": answer(200, {"template": "{{ if .System }}<|start_header_id|>system<|end_header_id|>"})}
+    with FakeServer([answer(200, {"response": "ok", "done": True})], look_ups) as server:
+        completion = OllamaEndpoint(server.url, "my-model", template="auto").complete(HELLO)
+    assert server.requests[0].json["prompt"].startswith("<|start_header_id|>system")
+    assert completion.notes == ("prompt template llama3: the server's chat template looks like it",)
+
+
 def test_thinking_is_kept_apart_and_counts_may_be_missing():
     thinking = {"model": "m", "message": {"role": "assistant", "content": "", "thinking": "hm"}, "done": False}
     end = said("", done=True, done_reason="stop")

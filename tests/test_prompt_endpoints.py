@@ -98,6 +98,16 @@ def test_a_server_that_is_still_loading_does_not_settle_the_template():
     assert [seen.json["prompt"] for seen in server.requests] == [PLAIN.render(HELLO), "<P>"]
 
 
+def test_a_server_that_applied_its_template_before_does_not_lose_it_for_good():
+    with FakeServer([OK, OK, OK], {"/apply-template": answer(200, {"prompt": "<P>"}), "/props": answer(404)}) as server:
+        made = LlamaCppEndpoint(server.url)
+        for look_up in (answer(200, {"prompt": "<P>"}), LOADING, answer(200, {"prompt": "<Q>"})):
+            server._look_ups["/apply-template"] = look_up
+            completion = made.complete(HELLO)
+    assert [seen.json["prompt"] for seen in server.requests] == ["<P>", PLAIN.render(HELLO), "<Q>"]
+    assert completion.notes == ()
+
+
 def test_a_look_up_does_not_outlast_the_call():
     with FakeServer([OK], {"/apply-template": Answer(200, {}, [Event(), b"x"])}) as server, pytest.raises(EndpointError) as caught:
         LlamaCppEndpoint(server.url, timeout_s=0.3).complete(HELLO)

@@ -6,6 +6,7 @@ import queue
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO
 
@@ -67,18 +68,17 @@ class Program:
                     raise piece
                 yield piece
                 continue
-            if self._process.poll() is not None:
+            if self._exit() is not None:
                 ended_at = ended_at or self._deadline.clock()
                 if self._deadline.clock() - ended_at > GRACE_S:
                     return
 
     def exit_code(self) -> int:
         """How it ended, waited for until the deadline; below 0 is the signal that ended it."""
-        while self._process.poll() is None:
+        while (code := self._exit()) is None:
             self._deadline.check()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(POLL_S)
-        return self._process.returncode
+            time.sleep(POLL_S)
+        return code
 
     @property
     def errors(self) -> str:
@@ -88,14 +88,26 @@ class Program:
 
     def end(self) -> None:
         """End the program, and on POSIX all that it started and that stayed in its group: asked first, then made to."""
-        if self._process.poll() is None:
+        if self._exit() is None:
             self._signal(signal.SIGTERM)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(GRACE_S)
+            patience = time.monotonic() + GRACE_S
+            while self._exit() is None and time.monotonic() < patience:
+                time.sleep(POLL_S)
         self._signal(signal.SIGKILL if os.name == "posix" else signal.SIGTERM)
         self._process.wait()
         for thread in self._threads:
             thread.join(GRACE_S)
+
+    def _exit(self) -> int | None:
+        """How it ended, None while it runs. Where the system can tell without burying it, the number of its process group stays its own
+        until end has sent the last signal there."""
+        if not hasattr(os, "waitid"):
+            return self._process.poll()
+        try:
+            told = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:  # buried by somebody else: a host that ignores SIGCHLD
+            return self._process.poll()
+        return None if told is None else told.si_status if told.si_code == os.CLD_EXITED else -told.si_status
 
     def _signal(self, number: int) -> None:
         with contextlib.suppress(OSError):  # all of it has ended already

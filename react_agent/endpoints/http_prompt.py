@@ -1,12 +1,12 @@
 """What the endpoints that take one string have in common: where their prompt template comes from."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 from react_agent.endpoints.base import PLAIN as PLAIN_REQUEST
 from react_agent.endpoints.http_call import Ask
 from react_agent.endpoints.http_decode import fields, string
-from react_agent.endpoints.http_endpoint import HttpEndpoint
+from react_agent.endpoints.http_endpoint import HttpEndpoint, without_path
 from react_agent.endpoints.http_llamacpp import wire_messages
 from react_agent.endpoints.http_retry import Deadline
 from react_agent.endpoints.roles import strict_roles
@@ -35,7 +35,7 @@ class PromptEndpoint(HttpEndpoint):
     ) -> None:  # fmt: skip
         super().__init__(base_url, model, api_key, **settings)
         self._own_words = self.stop
-        self._applies = bool(self.apply_route)
+        self._applies: bool | None = None if self.apply_route else False  # None: not known yet
         self.template: Template | None = None
         if isinstance(template, Template):
             self._use(template)
@@ -45,7 +45,7 @@ class PromptEndpoint(HttpEndpoint):
     @property
     def applies(self) -> bool:
         """Whether the server may have a route that makes a prompt of messages."""
-        return self._applies
+        return self._applies is not False
 
     def prompt_for(self, ask: Ask) -> str:
         """The messages as one string."""
@@ -63,7 +63,23 @@ class PromptEndpoint(HttpEndpoint):
         """The server's own count, asked for on this machine only."""
         if not self.on_this_machine:
             return None
-        return self.count_prompt(self.prompt_for(Ask(tuple(messages), 0, False, PLAIN_REQUEST)))
+        sent = strict_roles(messages) if self.ladder.learned.strict_roles else tuple(messages)
+        return self.count_prompt(self.prompt_for(Ask(sent, 0, False, PLAIN_REQUEST)))
+
+    def template_source(self, deadline: Deadline) -> tuple[int, str]:
+        """(status, text) of a look-up of the server's chat template."""
+        if not self.source_route:
+            return 404, ""
+        status, data = self.asked(self.route_url(self.source_route), None, deadline)
+        return status, string(fields(data).get("chat_template"))
+
+    def variant(self, **settings: Any) -> Self:
+        made = super().variant(**settings)
+        if "stop" in settings:
+            made._own_words = made.stop
+            if made.template is not None:
+                made._use(made.template)
+        return made
 
     def describe(self) -> dict[str, Any]:
         return {**super().describe(), "template": AUTO if self.template is None else self.template.name}
@@ -75,6 +91,7 @@ class PromptEndpoint(HttpEndpoint):
             status, data = self.asked(self.route_url(self.apply_route), {"messages": wire_messages(safe)}, ask.deadline)
             prompt = string(fields(data).get(self.apply_field))
             if status == 200 and prompt:
+                self._applies = True
                 if messages is not ask.messages:
                     self.ladder.learn(strict_roles=True)
                 return prompt
@@ -86,16 +103,16 @@ class PromptEndpoint(HttpEndpoint):
 
     def _found_template(self, deadline: Deadline) -> Template:
         """The template that the server or the model's name tells; for good unless the server only did not answer just now."""
-        status, data = self.asked(self.route_url(self.source_route), None, deadline) if self.source_route else (404, None)
+        status, source = self.template_source(deadline)
         name = self.model or next(iter(self.model_names()), "")
-        template, source = recognised(string(fields(data).get("chat_template"))), "the server's chat template looks like it"
+        template, why = recognised(source), "the server's chat template looks like it"
         if template is None:
-            template, source = usual_for(name), f"models named like {name!r} use it"
+            template, why = usual_for(name), f"models named like {without_path(name)!r} use it"
         if template is None:
-            template, source = PLAIN, "neither the server nor the model's name tells another; name one with template="
-        if status == 200 or status in _NOT_OFFERED:
+            template, why = PLAIN, "neither the server nor the model's name tells another; name one with template="
+        if self._applies is not True and (status == 200 or status in _NOT_OFFERED):
             self._use(template)
-            self._unsaid.append(f"prompt template {template.name}: {source}")
+            self._unsaid.append(f"prompt template {template.name}: {why}")
         return template
 
     def _use(self, template: Template) -> None:

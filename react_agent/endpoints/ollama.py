@@ -10,6 +10,7 @@ from react_agent.endpoints.http_decode import counts, each, fields, size, string
 from react_agent.endpoints.http_llamacpp import wire_messages
 from react_agent.endpoints.http_prompt import PromptEndpoint
 from react_agent.endpoints.http_reply import Delta
+from react_agent.endpoints.http_retry import Deadline
 from react_agent.endpoints.structured import Mode
 from react_agent.endpoints.templates import AUTO, Template
 
@@ -76,6 +77,10 @@ class OllamaEndpoint(PromptEndpoint):
         largest = next((length for name in about if name.endswith(".context_length") and (length := size(about[name]))), LEAST_WINDOW)
         return max(self._loaded_window(), min(LEAST_WINDOW, largest))
 
+    def template_source(self, deadline: Deadline) -> tuple[int, str]:
+        status, shown = self.asked(self.route_url("/api/show"), {"model": self.model}, deadline)
+        return status, string(fields(shown).get("template"))
+
     def model_names(self) -> list[str]:
         return [string(entry.get("name")) for entry in each(fields(self.look_up(self.route_url("/api/tags"))).get("models"))]
 
@@ -90,7 +95,8 @@ class OllamaEndpoint(PromptEndpoint):
     def _loaded_window(self) -> int:
         """The window of the model as it is loaded now; 0 when it is not."""
         loaded = each(fields(self.look_up(self.route_url("/api/ps"))).get("models"))
-        ours = (entry for entry in loaded if self.model in (entry.get("name"), entry.get("model")))
+        names = {self.model, f"{self.model}:latest"}
+        ours = (entry for entry in loaded if names & {entry.get("name"), entry.get("model")})
         return next((window for entry in ours if (window := size(entry.get("context_length")))), 0)
 
 
