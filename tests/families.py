@@ -74,7 +74,8 @@ def _openai(texts, thoughts, finish):
 
 def _llamacpp(texts, thoughts, finish):
     end = {"stop": True, "stop_type": finish, "tokens_evaluated": PROMPT, "tokens_predicted": WRITTEN, "truncated": False}
-    pieces = [{"content": text, "stop": False, "tokens_evaluated": PROMPT, "tokens_predicted": 1 + place} for place, text in enumerate(texts)]
+    so_far = {"stop": False, "tokens_evaluated": PROMPT}
+    pieces = [{"content": text, "tokens_predicted": 1 + place, **so_far} for place, text in enumerate(texts)]
     return {"content": "".join(texts), **end}, _sse([*pieces, {"content": "", **end}])
 
 
@@ -109,7 +110,8 @@ def _anthropic(texts, thoughts, finish):
 def _gemini(texts, thoughts, finish):
     usage = {"promptTokenCount": PROMPT, "candidatesTokenCount": WRITTEN - 2, "thoughtsTokenCount": 2, "totalTokenCount": PROMPT + WRITTEN}
     parts = [{"text": thought, "thought": True} for thought in thoughts] + [{"text": text} for text in texts]
-    pieces = [{"candidates": [{"content": {"role": "model", "parts": [part]}}], "usageMetadata": {"promptTokenCount": PROMPT}} for part in parts]
+    so_far = {"usageMetadata": {"promptTokenCount": PROMPT}}
+    pieces = [{"candidates": [{"content": {"role": "model", "parts": [part]}}], **so_far} for part in parts]
     pieces += [{"candidates": [{"finishReason": finish}], "usageMetadata": usage}]
     whole = {"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": finish}], "usageMetadata": usage}
     return whole, _sse(pieces, newline=b"\r\n")
@@ -137,7 +139,7 @@ def _generic(texts, thoughts, finish):
 
 GENERIC = GenericApi(
     url="http://127.0.0.1:1", body={"q": "{messages}", "n": "{max_output_tokens}", "live": "{stream}"},
-    reply=Places(text="answer.parts.*", reason="answer.why", reasoning="answer.thought", input_tokens="usage.in", output_tokens="usage.out"),
+    reply=Places("answer.parts.*", "answer.why", "answer.thought", input_tokens="usage.in", output_tokens="usage.out"),
     stream=Places(text="piece", reason="why", reasoning="thought", done="over", input_tokens="usage.in", output_tokens="usage.out"),
     reasons={"enough": "stop", "full": "length"},
 )  # fmt: skip

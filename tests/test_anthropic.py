@@ -33,7 +33,8 @@ def test_turns_are_in_order_and_never_empty():
 
 
 def test_the_temperature_is_sent_when_it_is_given_and_dropped_when_it_is_refused():
-    refused = answer(400, {"type": "error", "error": {"type": "invalid_request_error", "message": "`temperature` is deprecated for this model."}})
+    words = "`temperature` is deprecated for this model."
+    refused = answer(400, {"type": "error", "error": {"type": "invalid_request_error", "message": words}})
     assert "temperature" not in ask("anthropic", [OK])[1][0].json
     completion, seen = ask("anthropic", [refused, OK], temperature=0)
     assert [one.json.get("temperature") for one in seen] == [0, None]
@@ -53,7 +54,7 @@ def test_a_refusal_says_why():
     said = {"type": "message", "content": [], "stop_reason": "refusal", "stop_details": {"category": "cyber", "explanation": "not this"}}
     completion, _ = ask("anthropic", [answer(200, said)])
     assert (completion.text, completion.refusal, completion.finish_reason) == ("", "not this", "content_filter")
-    delta = {"type": "message_delta", "delta": {"stop_reason": "refusal", "stop_details": {"category": "cyber"}}, "usage": {"output_tokens": 1}}
+    delta = {"type": "message_delta", "delta": {"stop_reason": "refusal", "stop_details": {"category": "cyber"}}}
     assert ask("anthropic", [stream(delta, {"type": "message_stop"})])[0].refusal == "cyber"
 
 
@@ -101,7 +102,8 @@ def test_recorded_errors_of_llamacpp_have_their_own_shape():
 
 def test_what_other_routes_tell():
     look_ups = {"/props": answer(200, {"default_generation_settings": {"n_ctx": 4096}}),
-                "/v1/messages/count_tokens": answer(200, {"input_tokens": 33}), "/v1/models": answer(200, {"data": [{"id": "a"}]})}  # fmt: skip
+                "/v1/messages/count_tokens": answer(200, {"input_tokens": 33}),
+                "/v1/models": answer(200, {"data": [{"id": "a"}]})}  # fmt: skip
     with FakeServer([], look_ups) as server:
         made = AnthropicEndpoint(server.url, "m")
         assert (made.context_window, made.count_tokens(HELLO), made.model_names()) == (4096, 33, ["a"])

@@ -54,7 +54,8 @@ def test_a_file_that_describes_an_api(capsys, tmp_path, monkeypatch):
     monkeypatch.setenv("LLM_API_KEY", "another-secret-key")
     with FakeServer([answer(200, {"answer": ANSWER})]) as server:
         file = tmp_path / "house.toml"
-        file.write_text(f'url = "{server.url}/ask"\n[headers]\nX-Key = "${{HOUSE_KEY}}"\n[body]\nq = "{{prompt}}"\n[reply]\ntext = "answer"\n')
+        headers, body = '[headers]\nX-Key = "${HOUSE_KEY}"\n', '[body]\nq = "{prompt}"\n'
+        file.write_text(f'url = "{server.url}/ask"\n{headers}{body}[reply]\ntext = "answer"\n')
         assert run(capsys, "--endpoint", f"generic:{file}")[:2] == (0, "42\n")
     assert server.requests[0].headers["x-key"] == "house-secret-key"
     assert "authorization" not in server.requests[0].headers
@@ -101,7 +102,8 @@ def test_the_environment_goes_before_the_servers_of_this_machine(capsys, monkeyp
 
 @pytest.mark.parametrize(("argv", "said"), [
     ([], "LLM_BASE_URL"), (["--endpoint", "banana"], "names no endpoint"), (["--endpoint", "ollama:http://127.0.0.1:9"], "which model"),
-    (["--endpoint", "anthropic:claude-x"], "ANTHROPIC_API_KEY"), (["--endpoint", "openai:http://127.0.0.1:9", "--template", "chatml"], "messages"),
+    (["--endpoint", "anthropic:claude-x"], "ANTHROPIC_API_KEY"),
+    (["--endpoint", "openai:http://127.0.0.1:9", "--template", "chatml"], "messages"),
     (["--endpoint", "http://127.0.0.1:9", "--template", "x"], "no prompt template"), (["--endpoint", "generic:none.toml"], "none.toml"),
 ])  # fmt: skip
 def test_what_cannot_be_used_exits_with_2(capsys, argv, said):

@@ -95,16 +95,24 @@ def test_too_much_output():
     assert (error.kind, "1000000 bytes" in error.message) == ("bad_response", True)
 
 
+STUBBORN = """
+import signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+held = open(sys.argv[1], "w")
+print("on", flush=True)
+time.sleep(60)
+"""
+
+
 @pytest.mark.skipif(os.name != "posix", reason="process groups")
 @pytest.mark.parametrize("how", ["timeout", "cancelled", "closed"])
 def test_it_is_ended_with_all_that_it_started(how, tmp_path):
     """Its child ignores the polite signal too, and holds a pipe open for as long as it lives."""
     os.mkfifo(tmp_path / "alive")
     held = os.open(tmp_path / "alive", os.O_RDONLY | os.O_NONBLOCK)
-    child = "import signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); held = open(sys.argv[1], 'w'); print('on', flush=True); " \
-            "time.sleep(60)"  # fmt: skip
-    code = f"import subprocess\nchild = subprocess.Popen([sys.executable, '-c', {child!r}, {str(tmp_path / 'alive')!r}], stdout=subprocess.PIPE)" \
-           "\nchild.stdout.readline()\nout('started')\ntime.sleep(60)"  # fmt: skip
+    (tmp_path / "child.py").write_text(STUBBORN)
+    argv = [PYTHON, str(tmp_path / "child.py"), str(tmp_path / "alive")]
+    code = f"import subprocess\nchild = subprocess.Popen({argv!r}, stdout=subprocess.PIPE)\nchild.stdout.readline()\nout('started')\ntime.sleep(60)"
     cancel, shown = threading.Event(), []
 
     def on_text(piece):

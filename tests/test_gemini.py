@@ -49,7 +49,8 @@ def test_reasons(reason, finish):
 
 def test_all_tokens_may_be_spent_on_thinking():
     """content is absent then; the loop asks for more tokens, not for another format."""
-    said = {"candidates": [{"finishReason": "MAX_TOKENS"}], "usageMetadata": {"promptTokenCount": 9, "thoughtsTokenCount": 500, "totalTokenCount": 509}}
+    told = {"promptTokenCount": 9, "thoughtsTokenCount": 500, "totalTokenCount": 509}
+    said = {"candidates": [{"finishReason": "MAX_TOKENS"}], "usageMetadata": told}
     completion, _ = ask("gemini", [answer(200, said)])
     assert (completion.text, completion.finish_reason, completion.usage) == ("", "length", Usage(9, 500, None, 500))
 
@@ -67,7 +68,8 @@ def test_a_blocked_prompt(body):
 
 def test_a_stream_that_comes_as_a_json_array():
     """What the API sends without alt=sse, when a proxy has dropped it."""
-    pieces = [{"candidates": [{"content": {"parts": [{"text": text}]}}]} for text in ("a", "b")] + [{"candidates": [{"finishReason": "STOP"}]}]
+    pieces = [{"candidates": [{"content": {"parts": [{"text": text}]}}]} for text in ("a", "b")]
+    pieces.append({"candidates": [{"finishReason": "STOP"}]})
     completion, _ = ask("gemini", [answer(200, json.dumps(pieces, indent=1))])
     assert (completion.text, completion.finish_reason) == ("ab", "stop")
 

@@ -36,7 +36,10 @@ def test_a_recorded_refusal_of_a_prompt_that_is_too_long():
     assert (error.kind, error.limit, error.used) == ("context_overflow", 8192, 9001)
 
 
-@pytest.mark.parametrize(("flag", "finish"), [("stopped_limit", "length"), ("stopped_word", "stop"), ("stopped_eos", "stop"), ("x", "unknown")])
+FLAGS = [("stopped_limit", "length"), ("stopped_word", "stop"), ("stopped_eos", "stop"), ("x", "unknown")]
+
+
+@pytest.mark.parametrize(("flag", "finish"), FLAGS)
 def test_older_versions_say_why_in_flags(flag, finish):
     with FakeServer([answer(200, {"content": "a", "stop": True, flag: True})]) as server:
         assert LlamaCppEndpoint(server.url, template="plain", stream=False).complete(HELLO).finish_reason == finish

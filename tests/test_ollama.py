@@ -94,7 +94,10 @@ def test_a_last_line_that_is_not_done_is_a_broken_stream():
     assert completion.notes[0].startswith("stream_ended_early")
 
 
-@pytest.mark.parametrize(("reason", "finish"), [("stop", "stop"), ("length", "length"), ("load", "stop"), ("", "unknown"), (None, "unknown")])
+REASONS = [("stop", "stop"), ("length", "length"), ("load", "stop"), ("", "unknown"), (None, "unknown")]
+
+
+@pytest.mark.parametrize(("reason", "finish"), REASONS)
 def test_reasons(reason, finish):
     completion, _ = ask("ollama", [lines(said("ok"), said("", done=True, done_reason=reason))])
     assert completion.finish_reason == finish

@@ -83,7 +83,8 @@ def test_what_names_nothing(text, api, said):
 @pytest.mark.parametrize(("env", "text", "url"), [
     ({"OLLAMA_HOST": "0.0.0.0:9999"}, "ollama:m", "http://127.0.0.1:9999"), ({"OLLAMA_HOST": "box"}, "ollama:m", "http://box:11434"),
     ({"OLLAMA_HOST": "https://box"}, "ollama:m", "https://box"), ({"OPENAI_BASE_URL": "http://h/v1"}, "openai:m", "http://h/v1"),
-    ({"ANTHROPIC_BASE_URL": "http://gw"}, "anthropic:m", "http://gw"), ({"OPENAI_BASE_URL": "http://h"}, "llamacpp:", "http://127.0.0.1:8080"),
+    ({"ANTHROPIC_BASE_URL": "http://gw"}, "anthropic:m", "http://gw"),
+    ({"OPENAI_BASE_URL": "http://h"}, "llamacpp:", "http://127.0.0.1:8080"),
 ])  # fmt: skip
 def test_where_the_environment_says_a_family_is(env, text, url):
     assert parse_spec(text, env).url == url
@@ -93,7 +94,8 @@ def test_where_the_environment_says_a_family_is(env, text, url):
 
 
 @pytest.mark.parametrize(("spec", "settings", "kind"), [
-    (f"openai:{DEAD}", {}, ChatEndpoint), (f"completions:{DEAD}", {}, CompletionsEndpoint), (f"ollama:{DEAD}", {"model": "m"}, OllamaEndpoint),
+    (f"openai:{DEAD}", {}, ChatEndpoint), (f"completions:{DEAD}", {}, CompletionsEndpoint),
+    (f"ollama:{DEAD}", {"model": "m"}, OllamaEndpoint),
     (f"llamacpp:{DEAD}", {}, LlamaCppEndpoint), (f"tgi:{DEAD}", {}, TgiEndpoint), (f"kobold:{DEAD}", {}, KoboldEndpoint),
     (f"anthropic:{DEAD}", {"model": "m"}, AnthropicEndpoint), (f"gemini:{DEAD}", {"model": "m"}, GeminiEndpoint),
     (DEAD, {"api": "tgi"}, TgiEndpoint), (f"{DEAD}/v1", {}, ChatEndpoint), (f"{DEAD}/v1", {"template": "chatml"}, CompletionsEndpoint),
@@ -235,7 +237,8 @@ def test_the_only_model_of_a_server_need_not_be_named():
 
 
 def test_one_of_several_models_must_be_named_where_the_api_wants_one():
-    with FakeServer([], SERVERS[3][2]) as server, pytest.raises(ConfigError, match=r"it has qwen2.5:1.5b, llama3.2:1b; name one with --model"):
+    said = r"it has qwen2.5:1.5b, llama3.2:1b; name one with --model"
+    with FakeServer([], SERVERS[3][2]) as server, pytest.raises(ConfigError, match=said):
         opened(server.url)
 
 

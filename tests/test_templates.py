@@ -88,8 +88,8 @@ def test_what_a_servers_template_amounts_to(source, name):
 
 
 MODELS = {
-    "chatml": ["Qwen2.5-Coder-1.5B-Instruct", "qwq:32b", "SmolLM2-135M", "Yi-34B-Chat", "OpenHermes-2.5-Mistral-7B", "Hermes-3-Llama-3.1-8B",
-               "dolphin-2.6-mixtral-8x7b"],
+    "chatml": ["Qwen2.5-Coder-1.5B-Instruct", "qwq:32b", "SmolLM2-135M", "Yi-34B-Chat", "OpenHermes-2.5-Mistral-7B",
+               "Hermes-3-Llama-3.1-8B", "dolphin-2.6-mixtral-8x7b"],
     "llama3": ["Meta-Llama-3-8B-Instruct", "llama3.2:1b", "meta-llama/Llama-3.3-70B", "unsloth/llama_3_1"],
     "mistral": ["mistralai/Mistral-7B-Instruct-v0.2", "mixtral:8x7b", "Codestral-22B", "Llama-2-7b-chat"],
     "gemma": ["gemma-2-2b-it", "google/gemma3:4b"], "zephyr": ["zephyr-7b-beta", "TinyLlama-1.1B-Chat"], "alpaca": ["alpaca-native-7b"],

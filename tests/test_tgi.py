@@ -32,13 +32,17 @@ def test_a_temperature_of_0_is_refused_there_and_not_sent(temperature):
 
 def test_the_last_event_repeats_the_whole_text():
     pieces = [{"token": {"text": text, "special": False}, "generated_text": None, "details": None} for text in ("a", "b")]
-    last = {"token": {"text": "c", "special": False}, "generated_text": "abc", "details": {"finish_reason": "length", "generated_tokens": 3}}
+    details = {"finish_reason": "length", "generated_tokens": 3}
+    last = {"token": {"text": "c", "special": False}, "generated_text": "abc", "details": details}
     completion, _ = ask("tgi", [events(*pieces, last)])
     assert (completion.text, completion.finish_reason, completion.usage.output_tokens) == ("abc", "length", 3)
     assert completion.usage.estimated
 
 
-@pytest.mark.parametrize(("reason", "finish"), [("eos_token", "stop"), ("stop_sequence", "stop"), ("length", "length"), ("other", "unknown")])
+REASONS = [("eos_token", "stop"), ("stop_sequence", "stop"), ("length", "length"), ("other", "unknown")]
+
+
+@pytest.mark.parametrize(("reason", "finish"), REASONS)
 def test_reasons(reason, finish):
     for streamed, said in ((False, SPOKEN["tgi"].whole(["a"], reason)), (True, SPOKEN["tgi"].stream(["a"], reason))):
         assert ask("tgi", [said], stream=streamed)[0].finish_reason == finish
