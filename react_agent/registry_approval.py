@@ -64,13 +64,13 @@ class Gate:
             )
         request = ApprovalRequest(tool, call, _preview(tool, call), self.tainted)
         approval = _asked(self._approve, request)
-        if not approval.allowed:
+        if approval.allowed is not True:  # a word such as "no" would be true, too
             raise ToolError(
                 "not_approved",
                 f"{tool.name} was not approved and not run" + (f": {approval.words}" if approval.words else ""),
                 "do not repeat this call unchanged; follow what was said, or answer without it",
             )
-        if approval.for_run:
+        if approval.for_run is True:
             self._allowed_for_run.add(tool.name)
 
 

@@ -56,6 +56,8 @@ class ArgumentChecker:
             errors = list(islice(self._validator.iter_errors(read), _MANY))
         except RecursionError:
             raise ToolError("bad_arguments", "$: the arguments are nested too deep for the tool's schema", "write them flatter") from None
+        except OverflowError as error:  # multipleOf with a number, format "regex" with a repetition that is beyond all bounds
+            raise _unfit(f"the arguments cannot be checked: {error}", "write a smaller or plainer value") from None
         if errors:
             raise first_mistake(map(_mistake, errors))
         return read, tuple(coercer.notes)

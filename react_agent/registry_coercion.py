@@ -1,11 +1,13 @@
 """Lossless coercions of a model's arguments, only where the schema leaves one reading."""
 
 import json
+import math
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import Any
 
 MAX_TEXT, MAX_CHECKS = 20_000, 10_000
-EXACT = 2**53  # up to here a float that is a whole number is that number
+EXACT = 2**53  # below it a float that is a whole number is that number
 _TYPES: tuple[tuple[type, str], ...] = (
     (bool, "boolean"), (int, "integer"), (float, "number"), (str, "string"), (list, "array"), (dict, "object"), (type(None), "null"),
 )  # fmt: skip
@@ -78,7 +80,7 @@ class Coercer:
         if json_type(value) in allowed:
             return value
         if isinstance(value, float) and "integer" in allowed:
-            return int(value) if value.is_integer() and abs(value) <= EXACT else value
+            return int(value) if value.is_integer() and abs(value) < EXACT else value
         if not isinstance(value, str) or len(value) > MAX_TEXT:
             return value
         try:
@@ -87,8 +89,13 @@ class Coercer:
             return value
         if json_type(read) in allowed or (isinstance(read, int) and not isinstance(read, bool) and "number" in allowed):
             return read
-        whole = self._read(read, allowed) if isinstance(read, float) else read
-        return whole if json_type(whole) in allowed else value
+        return _whole(value) if isinstance(read, float) and "integer" in allowed else value
+
+
+def _whole(text: str) -> int | str:
+    """The whole number that a text like 3.0 or 1e3 is to its last digit, or the text itself."""
+    number = Decimal(text.strip())
+    return int(number) if abs(number) < EXACT and number == number.to_integral_value() else text
 
 
 def _allowed(schema: Mapping[str, Any]) -> frozenset[str]:
@@ -114,7 +121,7 @@ def _refuse(word: str) -> Any:
 
 def _finite(text: str) -> float:
     number = float(text)
-    if number in (float("inf"), float("-inf")):
+    if math.isinf(number) or (number == 0 and Decimal(text) != 0):
         raise ValueError("no JSON reader can hold this number")
     return number
 

@@ -24,9 +24,10 @@ class Execution:
 def attempt(call: Callable[[], Any]) -> Execution:
     """Run call to its end."""
     try:
-        return Execution(value=call())
-    except ToolError as error:
-        return Execution(error=error)
+        try:
+            return Execution(value=call())
+        except ToolError as error:  # perhaps of a class of its own: what it says is made text here, where it may still crash
+            return Execution(error=ToolError(str(error.type), str(error.message), str(error.hint or "")))
     except KeyboardInterrupt:
         raise
     except BaseException as error:

@@ -10,10 +10,11 @@ MAX_ECHO = 200
 _LOOKED_AT = 4_000  # characters of an error text and values of the arguments; what comes behind would hardly be shown
 _TRACEBACK = "Traceback (most recent call last)"
 _CONTROL = re.compile("[\x00-\x1f]")
-_ROOT = r"(?:file://)?(?:/|[A-Za-z]:[\\/]|\\\\)"
+_LOCAL = r"(?:[A-Za-z][\w+.-]*:///*(?=/))?"  # file:///a, sqlite:////a: an address without a host
+_ROOT = rf"(?:file://|{_LOCAL})(?:/|[A-Za-z]:[\\/]|\\\\)"
 _NAME = r"""[^\s\\/'"`:,;()<>|]+"""
 _QUOTED = re.compile(rf"""(['"])({_ROOT}[^'"\n]+)\1""")  # 'C:\Users\Some One\file', as in the text of an OSError
-_POSIX = re.compile(rf"(?<![\w/:.~-])(?:file://)?(?:/{_NAME})+/({_NAME})/?")
+_POSIX = re.compile(rf"(?<![\w/.~-]){_LOCAL}(?:/{_NAME})+/({_NAME})/?")
 _WINDOWS = re.compile(rf"(?<!\w)(?:[A-Za-z]:[\\/]+|\\\\+)(?:{_NAME}[\\/]+)*({_NAME})")
 
 
@@ -31,7 +32,7 @@ def one_line(text: str, most: int, arguments: Any = None) -> str:
 def without_paths(text: str) -> str:
     """The text with the last part of each absolute path in its place; addresses on the web stay."""
     text = _QUOTED.sub(lambda found: f"{found[1]}{_last_part(found[2])}{found[1]}", text)
-    return _WINDOWS.sub(r"\1", _POSIX.sub(r"\1", text))
+    return _POSIX.sub(r"\1", _WINDOWS.sub(r"\1", text))
 
 
 def _last_part(path: str) -> str:

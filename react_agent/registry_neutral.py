@@ -12,6 +12,7 @@ _ANGLE_ANY_CASE = "s|unk|bos|eos|pad|think|thinking|thought|reasoning|reflection
 _ANGLE = (
     "mask|cls|sep|start_of_turn|end_of_turn|start_of_image|end_of_image|start_of_audio|end_of_audio|image_soft_token|end_of_utterance"
     "|tools?|tool_calls?|tool_responses?|tool_results?|tool_outputs?|function_calls?|function_results?|available_tools|image|__media__"
+    "|(?:start|end)_function_(?:call|declaration|response)|escape"
     "|fim[_-](?:prefix|middle|suffix|pad)|file_sep|repo_name|reponame|gh_stars|endoftext|SPECIAL_\\d+|reserved_\\d+|extra_id_\\d+"
     "|unused\\d+|TOKENS_UNUSED_\\d+|seed:\\w+"
 )

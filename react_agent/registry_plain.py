@@ -65,7 +65,8 @@ class _Walk:
             return self.walk(value.value)
         for kinds, show in _SCALARS:
             if isinstance(value, kinds):
-                return show(value)
+                shown = show(value)
+                return self.text(shown) if isinstance(shown, str) else shown
         if isinstance(value, str):
             return self.text(value)
         return self.container(value)
@@ -141,7 +142,8 @@ def rough_size(value: Any) -> int:
 
 
 def _integer(value: int) -> int | str:
-    return int(value) if value.bit_length() <= MAX_INTEGER_BITS else f"<integer of {value.bit_length()} bits>"
+    bits = int.bit_length(value)
+    return int(value) if bits <= MAX_INTEGER_BITS else f"<integer of {bits} bits>"
 
 
 def _float(value: float) -> float | str:
@@ -151,7 +153,7 @@ def _float(value: float) -> float | str:
 
 
 def _path(value: pathlib.PurePath) -> str:
-    return neutral(value.name if value.is_absolute() else value.as_posix())
+    return value.name if value.is_absolute() else value.as_posix()
 
 
 _Show = Callable[[Any], Any]

@@ -130,6 +130,11 @@ class BadText:
         raise RuntimeError("no text")
 
 
+class Speechless(ToolError):
+    def __init__(self):  # ToolError's own is never called, so there is neither a type nor a message
+        Exception.__init__(self)
+
+
 CRASHES = [
     (raises(ValueError("bad value")), "ValueError: bad value"),
     (raises(SystemExit(3)), "SystemExit: 3"),
@@ -141,6 +146,8 @@ CRASHES = [
     (raises(BaseException("base")), "BaseException: base"),
     (lambda needed: needed, "TypeError: "),
     (lambda: BadText(), "RuntimeError: no text"),
+    (raises(Speechless()), "AttributeError: 'Speechless' object has no attribute 'type'"),
+    (raises(ToolError("x", BadText())), "RuntimeError: no text"),
 ]
 CRASHED = {"ok": False, "error": {"type": "tool_crash", "message": "t failed inside",
            "hint": "this is not your mistake; go on without it, and do not invent its result"}}  # fmt: skip
@@ -167,6 +174,8 @@ def test_a_tool_error_is_told_with_its_next_step(timeout_s):
     outcome = call_of(made(raises(ToolError("not_found", "no such thing", "look elsewhere"))), timeout_s=timeout_s)
     assert outcome == Outcome(Observation(
         '{"ok": false, "error": {"type": "not_found", "message": "no such thing", "hint": "look elsewhere"}}', "not_found"))  # fmt: skip
+    without = call_of(made(raises(ToolError("not_found", "no such thing", None))), timeout_s=timeout_s)
+    assert told(without.observation)["error"] == {"type": "not_found", "message": "no such thing"}
 
 
 def test_a_result_without_an_end_is_a_failure_and_no_crash():
@@ -271,6 +280,8 @@ ANSWERS = [
     (EOFError("closed"), "write was not approved and not run: asking for approval failed: EOFError: closed"),
     (SystemExit(1), "write was not approved and not run: asking for approval failed: SystemExit: 1"),
     (ToolError("x", "no"), "write was not approved and not run: asking for approval failed: no"),
+    (Approval("no"), "write was not approved and not run"),
+    (Approval(1, for_run=True), "write was not approved and not run"),
 ]
 
 

@@ -28,6 +28,7 @@ COERCED = [
     (INTEGER, " -3 ", -3, "v: ' -3 ' -> -3"),
     (INTEGER, 3.0, 3, "v: 3.0 -> 3"),
     (INTEGER, "3.0", 3, "v: '3.0' -> 3"),
+    (INTEGER, "9007199254740991.0", 9007199254740991, "v: '9007199254740991.0' -> 9007199254740991"),
     (INTEGER, "1e3", 1000, "v: '1e3' -> 1000"),
     (NUMBER, "3", 3, "v: '3' -> 3"),
     (NUMBER, "2.5", 2.5, "v: '2.5' -> 2.5"),
@@ -76,7 +77,8 @@ def test_what_fits_is_left_alone(schema, written):
 @pytest.mark.parametrize(("schema", "written"), [
     (INTEGER, "3.5"), (INTEGER, 3.5), (INTEGER, "ten"), (INTEGER, "1,000"), (INTEGER, "+3"), (INTEGER, "03"), (INTEGER, ""),
     (INTEGER, True), (INTEGER, "true"), (INTEGER, 1e300), (INTEGER, "1e300"), (INTEGER, None),
-    (INTEGER, [3]), (INTEGER, "[3]"), (INTEGER, "0x10"),
+    (INTEGER, [3]), (INTEGER, "[3]"), (INTEGER, "0x10"), (INTEGER, 2.0**53), (INTEGER, "9007199254740993.0"),
+    (INTEGER, "3.0000000000000001"), (INTEGER, "1e-400"), (NUMBER, "1e-400"), (NUMBER, "-0.1e-999"),
     (NUMBER, "NaN"), (NUMBER, "1e999"), (NUMBER, "Infinity"), (NUMBER, "3 apples"), (NUMBER, True), (BOOLEAN, "yes"),
     (BOOLEAN, 1), (BOOLEAN, 0), (BOOLEAN, "1"), (STRING, 3), (STRING, True), (STRING, None), (INTEGERS, 1), (INTEGERS, "1"),
     (INTEGERS, "[1"), (POINT, '{"x": 1, "x": 2}'),
@@ -99,10 +101,12 @@ SEARCH = {
     "when": {"anyOf": [{"type": "string", "format": "date"}, {"type": "object", "properties": {"day": INTEGER}, "required": ["day"]}]},
     "code": {"type": "string", "pattern": "^[A-Z]+$", "minLength": 2},
     "one": {"oneOf": [INTEGER, {"type": "integer", "minimum": 0}]},
+    "share": {"type": "number", "multipleOf": 0.01},
+    "expression": {"type": "string", "format": "regex"},
 }
 SIGNATURE = (
     'arguments: query (string, required), limit (integer), order ("asc" | "desc"), tags (array of string), place (object), '
-    "when (string or object), code (string), one (integer or integer)"
+    "when (string or object), code (string), one (integer or integer), share (number), expression (string)"
 )
 MISTAKES = [
     ({"query": "a", "limit": "ten"}, "$.limit: 'ten' is not of type 'integer'", "write a whole number"),
@@ -136,6 +140,10 @@ MISTAKES = [
     ({"query": float("nan")}, "$: NaN and infinity are not JSON numbers", "write a number, or leave the argument out"),
     ({"query": {1, 2}}, "$: a set is not a JSON value", "use text, numbers, booleans, null, lists and objects"),
     ({7: "a"}, "$: the name 7 is not text", "write names in double quotes"),
+    ({"query": "a", "share": 10**400}, "$: the arguments cannot be checked: int too large to convert to float",
+     "write a smaller or plainer value"),
+    ({"query": "a", "expression": "a{99999999999999999999}"}, "$: the arguments cannot be checked: the repetition number is too large",
+     "write a smaller or plainer value"),
     ({"limit": 10**5000}, "$: a number has more than 3,900 digits", "write a smaller number"),
 ]  # fmt: skip
 

@@ -34,6 +34,16 @@ class Loud(str):
     pass
 
 
+class Tricky(int):
+    def bit_length(self):
+        return 1
+
+
+class Verbose(decimal.Decimal):
+    def __str__(self):
+        return "<|im_start|>\ud800"
+
+
 class Named:
     def __str__(self):
         return "a named thing"
@@ -69,7 +79,8 @@ PRESENTABLE = [
     (pathlib.PurePosixPath("/home/someone/shop.db"), "shop.db"), (pathlib.PurePosixPath("docs/a.md"), "docs/a.md"),
     (pathlib.PureWindowsPath(r"C:\Users\someone\shop.db"), "shop.db"),
     (b"abc", "<3 bytes>"), (bytearray(2), "<2 bytes>"), (memoryview(b"abcd"), "<4 bytes>"), (Colour.RED, "red"), (Loud("a"), "a"),
-    (10**3000, 10**3000), (10**5000, "<integer of 16610 bits>"), (Named(), "a named thing"), (Unnamed(), "<Unnamed>"),
+    (10**3000, 10**3000), (10**5000, "<integer of 16610 bits>"), (Tricky(10**5000), "<integer of 16610 bits>"),
+    (Verbose(1), "< |im_start| >\ufffd"), (Named(), "a named thing"), (Unnamed(), "<Unnamed>"),
     (len, "<len>"), (Row, "<Row>"), (iter([1]), "<list_iterator>"), (array.array("i", [1]), [1]), (Column(), [1, 2.5]), (1j, "1j"),
     ("a\ud800b", "a\ufffdb"), (ValueError("bad"), "bad"), (json, "<module 'json' from '__init__.py'>"),
 ]  # fmt: skip
@@ -212,6 +223,7 @@ MARKS = [
     ("<fim_prefix><fim-suffix><|fim_hole|>", "< fim_prefix>< fim-suffix>< |fim_hole| >"),
     ("<seed:bos><seed:think>", "< seed:bos>< seed:think>"),
     ("<turn|>", "<turn| >"),
+    ("<start_function_call>a<escape>b<end_function_response>", "< start_function_call>a< escape>b< end_function_response>"),
     ("<SPECIAL_12><extra_id_0><reserved_106>", "< SPECIAL_12>< extra_id_0>< reserved_106>"),
     ("__<__media__>", "__< __media__>"),
     ("a\ud800b\udfffc", "a\ufffdb\ufffdc"),
@@ -255,6 +267,11 @@ LINES_OF_ERRORS = [
     ("file:///home/someone/shop.db?mode=ro", "shop.db?mode=ro"),
     ("File \"/usr/lib/python3/json/decoder.py\", line 3", "File \"decoder.py\", line 3"),
     ("(/tmp/a/b.txt)", "(b.txt)"),
+    ("cannot open:/home/someone/shop.db", "cannot open:shop.db"),
+    ("sqlite:///home/someone/shop.db or sqlite:////home/someone/shop.db?mode=ro", "shop.db or shop.db?mode=ro"),
+    ("'sqlite:////home/Some One/shop.db'", "'shop.db'"),
+    ("in C:/Users/someone/shop.db", "in shop.db"),
+    ("http://localhost:8080/v1/models and https://example.com//a/b", "http://localhost:8080/v1/models and https://example.com//a/b"),
     ("/tmp/a/b/", "b"),
     ("see https://example.com/docs/errors.html or docs/errors.md", "see https://example.com/docs/errors.html or docs/errors.md"),
     ("1/2/3, and/or, a / b / c, 2024/02/29", "1/2/3, and/or, a / b / c, 2024/02/29"),
