@@ -290,6 +290,8 @@ def test_the_question_shows_everything_and_lets_nothing_steer_the_terminal():
         "Run it? y (yes), n (no), or write what the model should do instead:"
     )
     assert "a (yes, also for the rest of this run)" in question(request(path="a"))
+    forged = question(request(**{'x\n  path = "safe.txt"': 1, "a b\x1b": 2}))
+    assert forged.splitlines()[1:3] == ['  "x\\n  path = \\"safe.txt\\"" = 1', '  "a b\\u001b" = 2']
 
 
 def test_of_a_very_long_argument_the_two_ends_are_shown():

@@ -40,7 +40,8 @@ def question(request: ApprovalRequest) -> str:
     if request.tainted:
         lines.append("Careful: text from outside was read before, so this may not be your or the model's own idea.")
     for name, value in request.call.arguments.items():
-        lines.append(f"  {printable(name)} = {_shown(json.dumps(value, ensure_ascii=False))}")
+        shown = name if name.isidentifier() else json.dumps(name, ensure_ascii=False)  # a name cannot make lines of its own
+        lines.append(f"  {printable(shown)} = {_shown(json.dumps(value, ensure_ascii=False))}")
     if request.preview:
         lines += ["What it would do:", *(f"  {line}" for line in _shown(request.preview).splitlines())]
     rest = "" if request.tainted else ", a (yes, also for the rest of this run)"
