@@ -11,6 +11,7 @@ from typing import Any
 
 from react_agent.errors import ConfigError
 from react_agent.registry import Tool, ToolRegistry
+from react_agent.registry_neutral import neutral
 from react_agent.types import Message
 
 FILES = ("system", "examples", "frames", "reprompts")
@@ -179,15 +180,15 @@ def sample_value(schema: Mapping[str, Any]) -> Any:
 
 
 def tool_line(tool: Tool) -> str:
-    """`- name(argument: type, optional?: type): what it is for`, with what the arguments are behind it."""
+    """`- name(argument: type, optional?: type): what it is for`, with what the arguments are behind it; one neutral line."""
     required = tool.parameters.get("required", ())
     parts, notes = [], []
     for name, schema in tool.parameters.get("properties", {}).items():
         parts.append(f"{name}{'' if name in required else '?'}: {type_name(schema)}")
         if schema.get("description"):
             notes.append(f"{name}: {schema['description']}")
-    line = f"- {tool.name}({', '.join(parts)}): {' '.join(tool.description.split())}"
-    return line + (f" ({'; '.join(notes)})" if notes else "")
+    line = f"- {tool.name}({', '.join(parts)}): {tool.description}" + (f" ({'; '.join(notes)})" if notes else "")
+    return neutral(" ".join(line.split()))
 
 
 def type_name(schema: Mapping[str, Any]) -> str:
