@@ -233,6 +233,23 @@ def test_a_name_to_hide_that_is_not_there_closes_the_database(folder):
             assert caught.value.type == "unavailable" and "card" not in said(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("hide", "sql", "columns"),
+    [
+        ("Énoncés.réponse", 'SELECT * FROM "Énoncés"', ["id"]),
+        ("ÉNONCÉS.RÉPONSE", 'SELECT * FROM "Énoncés"', ["id"]),
+        ("dots.a.b", "SELECT * FROM dots", ["b"]),
+        ("dots.in.name.b", 'SELECT * FROM "dots.in.name"', ["a"]),
+    ],
+)
+def test_names_to_hide_that_are_odd(tmp_path, hide, sql, columns):
+    connection = sqlite3.connect(tmp_path / "x.db")
+    connection.executescript('CREATE TABLE "Énoncés"(id, "Réponse"); CREATE TABLE dots("a.b", b); CREATE TABLE "dots.in.name"(a, b);')
+    connection.close()
+    with SqliteDatabase(tmp_path / "x.db", hide=[hide], timeout_s=PATIENT_S) as database:
+        assert database.query(sql)["columns"] == columns
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_statements_put_together_at_random(seed, databases, folder):

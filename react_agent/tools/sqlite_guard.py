@@ -5,6 +5,7 @@ Imported by the child process alone, which runs without the package: the standar
 
 import re
 import sqlite3
+from collections.abc import Iterator
 from typing import Any
 
 
@@ -101,15 +102,21 @@ class Hidden:
         return len(self.tables) > before
 
     def _add(self, name: str) -> None:
-        known = {table.lower() for table in self._objects}
-        table, _, column = name.lower().rpartition(".")
-        if name.lower() in known:
+        if name.lower() in {table.lower() for table in self._objects}:
             self.add(name)
             return
-        columns = columns_of(self._connection, table) if table in known else []
-        if column not in {row[1].lower() for row in columns}:
+        found = set(self._columns_named(name.lower()))
+        if not found:
             raise HiddenNameError(name)
-        self.columns |= {(table, row[1].lower()) for row in columns if row[1].lower() == column or row[6] in GENERATED}
+        self.columns |= found
+
+    def _columns_named(self, name: str) -> Iterator[tuple[str, str]]:
+        """The columns that "table.column" may stand for, as either part may have a dot of its own, and the generated ones beside them."""
+        for table in self._objects:
+            column = name.removeprefix(f"{table.lower()}.")
+            columns = [] if column == name else [(row[1].lower(), row[6]) for row in columns_of(self._connection, table)]
+            if column in (each for each, _ in columns):
+                yield from ((table.lower(), each) for each, kind in columns if each == column or kind in GENERATED)
 
     def _reads(self, text: str) -> bool:
         """Whether the CREATE text of a virtual table speaks of something hidden."""
