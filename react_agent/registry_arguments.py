@@ -60,7 +60,7 @@ class ArgumentChecker:
             raise _unfit(f"the arguments cannot be checked: {error}", "write a smaller or plainer value") from None
         if errors:
             raise first_mistake(map(_mistake, errors))
-        return read, tuple(coercer.notes)
+        return _Copy().whole(read), tuple(coercer.notes)  # what was read out of a text has the same bounds
 
     def _resolve(self, ref: str) -> Any:
         return _pointed(self._schema, ref)

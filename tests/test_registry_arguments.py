@@ -183,6 +183,16 @@ def test_too_much_is_refused(arguments, message):
         checker({"v": {}}).check(arguments)
 
 
+@pytest.mark.parametrize(("schema", "written", "message"), [
+    ({"type": "object"}, '{"a":' * 60 + "1" + "}" * 60, "nested deeper than"),
+    ({"type": "array"}, "[" * 400 + "]" * 400, "nested deeper than"),
+    ({"type": "array"}, f"[{'1,' * MAX_VALUES}1]", "values"),
+])  # fmt: skip
+def test_nor_does_too_much_come_in_as_text(schema, written, message):
+    with pytest.raises(ToolError, match=message):
+        checker({"v": schema}).check({"v": written})
+
+
 def test_a_megabyte_of_text_is_not_too_much():
     text = "x" * 1_000_000
     assert checker({"v": {"type": "string", "pattern": "^x"}}).check({"v": text}) == ({"v": text}, ())
