@@ -227,8 +227,9 @@ def without(whole, *names):
     return {key: value for key, value in whole.items() if key not in names}
 
 
-def test_what_the_service_does_not_know_of_a_place_is_left_out(server):
-    current = {**without(CURRENT, "precipitation"), "apparent_temperature": None, "weather_code": 1234}
+@pytest.mark.parametrize("code", [1234, True, 1.0, "1", None, [1]])
+def test_what_the_service_does_not_know_of_a_place_is_left_out(server, code):
+    current = {**without(CURRENT, "precipitation"), "apparent_temperature": None, "weather_code": code}
     with asking(server, sends({**WEATHER, "current": current})) as (_, weather, _):
         assert weather(1, 2) == without(READ, "precipitation_mm", "feels_like_c", "conditions")
 

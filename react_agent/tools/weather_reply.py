@@ -101,7 +101,7 @@ def current_weather(reply: Any) -> dict[str, Any]:
         raise bad_response("current.time is not a time")
     weather: dict[str, Any] = {"time": time, "timezone": _text(whole, "timezone") or "GMT"}
     code = current.get("weather_code")
-    if isinstance(code, int) and code in _CONDITIONS:
+    if isinstance(code, int) and not isinstance(code, bool) and code in _CONDITIONS:
         weather["conditions"] = _CONDITIONS[code]
     for key, quantity in _QUANTITIES.items():
         if key != _TEMPERATURE and current.get(quantity.name) is None:
