@@ -29,12 +29,9 @@ def read_object(text: str, start: int, guide: Guide, *, opener: bool = True, as_
 
     Raises Unreadable.
     """
-    reader = Reader(text, start, guide, opener=opener, as_input=as_input)
-    try:
-        reading = reader.run()
-        if half := None if text.isascii() else _SURROGATE.search(text, start, reading.end):
-            raise Unreadable("bad_syntax", half.start(), "half a surrogate pair is no character; write the character itself")
-    except Unreadable as error:
-        error.partial, error.keys = reader.root, reader.keys
-        raise
+    reading = Reader(text, start, guide, opener=opener, as_input=as_input).run()
+    if half := None if text.isascii() else _SURROGATE.search(text, start, reading.end):
+        error = Unreadable("bad_syntax", half.start(), "half a surrogate pair is no character; write the character itself")
+        error.partial, error.keys = reading.value, tuple(reading.value)
+        raise error
     return reading

@@ -10,19 +10,7 @@ from react_agent.lenient_json_keys import role, strong_role
 from react_agent.lenient_json_members import read_key
 from react_agent.lenient_json_strict import MAX_DEPTH, strict_container
 from react_agent.lenient_json_strings import Frame, Strings, Zone
-from react_agent.lenient_json_tokens import (
-    BLANK,
-    CLOSERS,
-    NOISE,
-    NULL,
-    ORDINARY,
-    QUICK_ITEM,
-    QUICK_KEY,
-    QUICK_STRING,
-    WIDE,
-    Unreadable,
-    text_ends,
-)
+from react_agent.lenient_json_tokens import BLANK, CLOSERS, NOISE, NULL, ORDINARY, QUICK_ITEM, QUICK_MEMBER, WIDE, Unreadable, text_ends
 from react_agent.lenient_json_values import NUMBER_STARTS, read_number, read_word
 
 _MOST_STEPS = 50_000  # of those that take more than the standard decoder or a look at a plain member
@@ -60,14 +48,14 @@ def reopened(text: str, end: int) -> bool:
 class Reader:
     """Reads one object; run() once. as_input: the object is a tool's input by itself, not a decision."""
 
-    __slots__ = ("_as_input", "_frames", "_guide", "_named", "_pos", "_repairs", "_start", "_strings", "_text", "_top", "_tries", "root")
+    __slots__ = ("_as_input", "_frames", "_guide", "_named", "_pos", "_repairs", "_root", "_start", "_strings", "_text", "_top", "_tries")
 
     def __init__(self, text: str, start: int, guide: Guide, *, opener: bool, as_input: bool) -> None:
-        self.root: dict[str, Any] = {}
+        self._root: dict[str, Any] = {}
         self._text = text
         self._start = start
         self._pos = start + opener
-        self._top = Frame(self.root)
+        self._top = Frame(self._root)
         self._frames = [self._top]
         self._repairs: dict[str, int] = {}
         self._guide = guide
@@ -84,15 +72,17 @@ class Reader:
         try:
             return self._read()
         except Unreadable as error:
-            if error.cut and error.reason == "truncated" and len(self._frames) == 1 and self.root and not self._as_input:
+            if error.cut and error.reason == "truncated" and len(self._frames) == 1 and self._root and not self._as_input:
                 return self._unfinished("cut")
+            error.partial = self._root
+            error.keys = (*self._root, self._top.key) if self._top.key else tuple(self._root)
             raise
 
     def _read(self) -> Reading:
         frames, text = self._frames, self._text
         for _ in range(_MOST_STEPS):
             if not frames:
-                return Reading(self.root, self._start, self._pos, inferred=self._strings.inferred, repairs=self._repairs)
+                return Reading(self._root, self._start, self._pos, inferred=self._strings.inferred, repairs=self._repairs)
             frame = frames[-1]
             if frame.key is None and isinstance(frame.container, dict):
                 self._quick_members(frame, frame.container)
@@ -106,7 +96,7 @@ class Reader:
                 self._value(frame, char)
             elif isinstance(frame.container, list):
                 self._item(frame, frame.container, char)
-            elif len(frames) == 1 and text_ends(self._text, self._pos):
+            elif char not in ",}" and len(frames) == 1 and text_ends(text, self._pos):
                 return self._unfinished("ended")
             else:
                 self._member(frame, frame.container, char)
@@ -119,7 +109,7 @@ class Reader:
         self._repairs.setdefault("missing_closer", self._pos)
         if ending == "cut":
             self._pos = len(self._text)
-        return Reading(self.root, self._start, self._pos, ending, self._strings.inferred, self._repairs)
+        return Reading(self._root, self._start, self._pos, ending, self._strings.inferred, self._repairs)
 
     def _skip(self) -> None:
         """Go past blanks, comments and invisible characters."""
@@ -138,11 +128,6 @@ class Reader:
             self._repairs.setdefault("full_width", pos)
             return WIDE[char]
         return char
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """The object's own keys as far as they were read."""
-        return (*self.root, self._top.key) if self._top.key else tuple(self.root)
 
     # Members and items: the commas and closers between values.
 
@@ -230,36 +215,35 @@ class Reader:
         done = frames.pop()
         if frames:
             self._store(done.container)
-        elif not self._as_input and reopened(self._text, self._pos):
+        elif self._pos < len(self._text) and not self._as_input and reopened(self._text, self._pos):
             self._repairs.setdefault("surplus_closer", self._pos - 1)
             done.commas = 0
             frames.append(done)
 
     def _quick_members(self, frame: Frame, container: dict[str, Any]) -> None:
         """Read plain keys, each with the one comma that belongs before it, and their plain strings, as long as they come."""
-        text, pos = self._text, self._pos
-        while (match := QUICK_KEY.match(text, pos)) and (match[1] != "") + frame.commas == bool(container):
-            frame.key, frame.key_at, pos = match[3], match.start(2), match.end()
-            if match[2] == "'":
-                self._repairs.setdefault("single_quotes", frame.key_at)
-            string = QUICK_STRING.match(text, pos)
-            if not string or not self._is_certain(string):
-                break
-            value = text[pos + 1 : string.end() - 1]
-            if text[pos] == "'":
-                self._repairs.setdefault("single_quotes", pos)
-            elif "\\" in value:
-                value = json.loads(text[pos : string.end()])
-            self._store(value)
-            pos = string.end()
-        self._pos = pos
+        text, repairs, depth = self._text, self._repairs, len(self._frames)
+        while match := QUICK_MEMBER.match(text, self._pos):
+            comma, quote, key, string, last, after = match.groups()
+            if (comma != "") + frame.commas != bool(container):
+                return
+            if quote == "'":
+                repairs.setdefault("single_quotes", match.start(2))
+            if not string or (last and depth > 1 and (depth > 2 or after is None)) or key in container:
+                frame.key, frame.key_at, self._pos = key, match.start(2), match.end(3) + 1
+                self._pos = text.index(":", self._pos) + 1
+                return
+            if string[0] == "'":
+                repairs.setdefault("single_quotes", match.start(4))
+            container[key] = json.loads(string) if "\\" in string else string[1:-1]
+            frame.commas, frame.key_at, self._pos = 0, match.start(2), match.end()
 
     # Values.
 
     def _value(self, frame: Frame, char: str) -> None:
         text, pos = self._text, self._pos
         value: object
-        if char in CLOSERS or text.startswith('\\"', pos):
+        if char in CLOSERS or (char == "\\" and text.startswith('\\"', pos)):
             value, self._pos = self._strings.read(pos, self._zone(frame))
         elif char == "{" or char == "[":
             strict = strict_container(text, pos, self._repairs) if self._tries else None
@@ -278,10 +262,6 @@ class Reader:
             value, self._pos = read_word(text, pos, self._repairs, as_name=self._zone(frame) == "input" and self._is_action(frame))
         self._store(value)
 
-    def _is_certain(self, string: re.Match[str]) -> bool:
-        """Does what follows a plain string fit the open objects?"""
-        return not string["last"] or len(self._frames) == 1 or (len(self._frames) == 2 and string["after"] is not None)
-
     def _zone(self, frame: Frame) -> Zone:
         if len(self._frames) > 1 or self._as_input:
             return "input"
@@ -293,7 +273,7 @@ class Reader:
 
     def _may_lack_value(self, frame: Frame) -> bool:
         """`"final_answer": }` after a whole call: what comes after the input may be missing."""
-        if len(self._frames) > 1 or strong_role(frame.key or "") != "answer" or not any(role(key) == "input" for key in self.root):
+        if len(self._frames) > 1 or strong_role(frame.key or "") != "answer" or not any(role(key) == "input" for key in self._root):
             return False
         self._repairs.setdefault("missing_value", self._pos)
         return True
@@ -324,7 +304,7 @@ class Reader:
 
     def _parameters(self) -> Collection[str]:
         """The names of the chosen tool's parameters; of all tools while the name has not been read."""
-        name = None if self._as_input else next((value for key, value in self.root.items() if role(key) == "action"), None)
+        name = None if self._as_input else next((value for key, value in self._root.items() if role(key) == "action"), None)
         if self._named is None or self._named[0] is not name:
             self._named = name, self._guide(name)
         return self._named[1]

@@ -10,6 +10,7 @@ _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\]]', re.DOTALL)
 _BEGINS = re.compile(r'\{[ \t\r\n]*+["}]|\[')
 _PART = 4096  # an error's constructor counts the lines before it, so that the decoder is not given a whole long text at once
 _NEAR_END = 20
+_CONTROL = "Invalid control character"
 
 
 class _Doubtful(ValueError):
@@ -55,32 +56,33 @@ def strict_container(text: str, start: int, repairs: dict[str, int]) -> tuple[An
     """
     if not _BEGINS.match(text, start):
         return None
-    if len(text) <= _PART:
-        return _container(text, start, 0, repairs)[0]
-    found, cut = _container(text[start : start + _PART], 0, start, repairs)
-    return _container(text, start, 0, repairs)[0] if cut and start + _PART < len(text) else found
+    part, at = (text, start) if len(text) <= _PART else (text[start : start + _PART], 0)
+    try:
+        value, end = _DECODER.raw_decode(part, at)
+        if end - at > 2 * MAX_DEPTH or not part.isascii() or part.find("\\u", at, end) >= 0:
+            _refuse_doubts(part[at:end], value)
+    except json.JSONDecodeError as error:
+        cut = part is not text and (error.pos >= len(part) - _NEAR_END or error.msg.startswith("Unterminated"))
+        return _again(text, start, repairs) if cut or error.msg.startswith(_CONTROL) else None
+    except (ValueError, RecursionError):
+        return None
+    return value, end + start - at
 
 
-def _container(text: str, at: int, offset: int, repairs: dict[str, int]) -> tuple[tuple[Any, int] | None, bool]:
-    """The container at at, and without one whether the text may only be too short for it. offset: the text's own, in the reply."""
-    control = -1
+def _again(text: str, start: int, repairs: dict[str, int]) -> tuple[Any, int] | None:
+    """The same with all of the text, and with raw control characters."""
     try:
         try:
-            value, end = _DECODER.raw_decode(text, at)
+            value, end = _DECODER.raw_decode(text, start)
         except json.JSONDecodeError as error:
-            if not error.msg.startswith("Invalid control character"):
-                raise
-            control = error.pos
-            value, end = _RAW_DECODER.raw_decode(text, at)
-        if end - at > 2 * MAX_DEPTH or not text.isascii() or text.find("\\u", at, end) >= 0:
-            _refuse_doubts(text[at:end], value)
-    except json.JSONDecodeError as error:
-        return None, error.pos >= len(text) - _NEAR_END or error.msg.startswith("Unterminated")
+            if not error.msg.startswith(_CONTROL):
+                return None
+            value, end = _RAW_DECODER.raw_decode(text, start)
+            repairs.setdefault("raw_control", error.pos)
+        _refuse_doubts(text[start:end], value)
     except (ValueError, RecursionError):
-        return None, False
-    if control >= 0:
-        repairs.setdefault("raw_control", offset + control)
-    return (value, offset + end), False
+        return None
+    return value, end
 
 
 def _refuse_doubts(text: str, value: Any) -> None:

@@ -38,15 +38,14 @@ KEY_AHEAD = re.compile(
 )
 PLAIN_KEY = re.compile(r'"([^"\\\x00-\x1f]*+)"[ \t\r\n]*+:')
 HALF_KEY = re.compile(rf"[{_OPEN}]([^\W\d][\w -]{{0,60}}?)[{_BLANK}]*+[:：]")
-# The common cases in one step. A comma, a plain key and its colon; and a plain string whose end is not in doubt, because the next
-# key follows, or one closing brace (last) and then the next key, another brace or the end (after).
-QUICK_KEY = re.compile(r"""[ \t\r\n]*+(,?+)[ \t\r\n]*+(["'])([^"'\\\x00-\x1f]{1,80}+)\2[ \t\r\n]*+:[ \t\r\n]*+""")
+# The common case in one step: a comma, a plain key, its colon, and a plain string if its end is not in doubt because the next key
+# follows, or one closing brace (last) and then the next key, another brace or the end (after).
 _NEXT_KEY = r""",[ \t\r\n]*+(?:"[^"\\\n]{0,80}+"|'[^'\\\n]{0,80}+')[ \t\r\n]*+:"""
-QUICK_STRING = re.compile(
-    r"""(?:"[^"\\\x00-\x1f]*+(?:\\["\\/bfnrt][^"\\\x00-\x1f]*+)*+"|'[^'\\\x00-\x1f]*+')"""
-    rf"(?=[ \t\r\n]*+(?:{_NEXT_KEY}|(?P<last>\}}[ \t\r\n]*+(?P<after>{_NEXT_KEY}|\}}|\Z)?)))"
+QUICK_MEMBER = re.compile(
+    r"""[ \t\r\n]*+(?P<comma>,?+)[ \t\r\n]*+(?P<quote>["'])(?P<key>[^"'\\\x00-\x1f]{1,80}+)(?P=quote)[ \t\r\n]*+:[ \t\r\n]*+"""
+    r"""(?:(?P<string>"[^"\\\x00-\x1f]*+(?:\\["\\/bfnrt][^"\\\x00-\x1f]*+)*+"|'[^'\\\x00-\x1f]*+')"""
+    rf"(?=[ \t\r\n]*+(?:{_NEXT_KEY}|(?P<last>\}}[ \t\r\n]*+(?P<after>{_NEXT_KEY}|\}}|\Z)?))))?+"
 )
-
 QUICK_ITEM = re.compile(r',[ \t\r\n]*+(?:"([^"\\\x00-\x1f]*+)"|(-?(?:0|[1-9]\d{0,17}+)))[ \t\r\n]*+(?=,)')
 
 NUMBER = re.compile(r"-?(?:0|[1-9]\d*+)(\.\d++)?+([eE][+-]?+\d++)?+")

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from react_agent.lenient_json import SPEAKER, Guide, Reading, Unreadable
+from react_agent.lenient_json import SPEAKER, Reading, Unreadable
 from react_agent.lenient_json_decision import is_decision_like, is_echo
 from react_agent.lenient_json_keys import role, visible
 from react_agent.parser_find import Finder, Found
@@ -61,7 +61,7 @@ class _Seen:
 class Choice:
     """Reads one text. strictly: see Finder; cut: a limit or a filter cut the text off; stopped: the model ended it by itself."""
 
-    __slots__ = ("_begin", "_cut", "_finder", "_guide", "_seen", "_stopped", "_text", "_tools")
+    __slots__ = ("_begin", "_cut", "_finder", "_seen", "_stopped", "_text", "_tools")
 
     def __init__(
         self, text: str, tools: ToolRegistry, strictly: tuple[int, Reading | None], *, cut: bool, stopped: bool
@@ -70,20 +70,22 @@ class Choice:
         self._tools = tools
         self._cut = cut
         self._stopped = stopped
-        self._guide = _guide_to(tools)
-        self._finder = Finder(text, self._guide, strictly)
+        self._finder = Finder(text, self._parameters, strictly)
         self._begin = 0
         self._seen = _Seen()
 
     def make(self) -> Chosen:
         """The one decision of the text. Raises Unreadable."""
-        for found in self._finder:
-            self._forget_reasoning()
+        finder = self._finder
+        for found in finder:
+            if finder.begin != self._begin:
+                self._forget_reasoning()
             if self._seen.chosen:
                 self._follow(self._seen.chosen, found)
             else:
                 self._first(found)
-        self._forget_reasoning()
+        if finder.begin != self._begin:
+            self._forget_reasoning()
         seen = self._seen
         if seen.chosen and seen.chosen.found:
             if seen.thought and not seen.chosen.shape.thought:
@@ -98,9 +100,8 @@ class Choice:
 
     def _forget_reasoning(self) -> None:
         """When a closing tag comes without its opening one, all that was found before it was reasoning."""
-        if self._begin != self._finder.begin:
-            self._begin = self._finder.begin
-            self._seen = _Seen()
+        self._begin = self._finder.begin
+        self._seen = _Seen()
 
     # One object after the other.
 
@@ -175,15 +176,21 @@ class Choice:
         if not (self._cut and again):
             raise _conflict(found.start)
 
+    def _parameters(self, name: object) -> Collection[str]:
+        """The parameters that may follow in a call of the named tool; of any tool while the name is not known."""
+        tool = find_tool(name, self._tools) if isinstance(name, str) else None
+        return tool.parameter_names if tool else {each for known in self._tools for each in known.parameter_names}
+
     # What stands around the objects.
 
     def _labelled(self) -> Chosen | None:
         """What the labels of a text without a deciding object say."""
         repairs: dict[str, int] = {}
-        found = read_text(self._reply(), self._begin, self._finder.end, self._tools, self._guide, stopped=self._stopped, repairs=repairs)
+        begin, end = self._begin, self._finder.end
+        found = read_text(self._reply(), begin, end, self._tools, self._parameters, stopped=self._stopped, repairs=repairs)
         if not found or not found.decides:
             return None
-        if half := None if self._text.isascii() else _SURROGATE.search(self._text, self._begin, self._finder.end):
+        if half := None if self._text.isascii() else _SURROGATE.search(self._text, begin, end):
             raise Unreadable("bad_syntax", half.start(), "half a surrogate pair is no character; write the character itself")
         return Chosen(found, repairs)
 
@@ -199,7 +206,7 @@ class Choice:
         """A conflict if lines such as "Action: fetch" in front of the object name another tool or another input."""
         if start == self._begin or not _COLON.search(self._text, self._begin, start):
             return
-        labels, _ = find_labels(self._reply(), self._begin, start, self._guide)
+        labels, _ = find_labels(self._reply(), self._begin, start, self._parameters)
         for label in labels:
             tool = find_tool(label.line, self._tools) if label.kind == "action" and label.line else None
             if tool and tool is not chosen.tool:
@@ -270,13 +277,3 @@ def _continued(offset: int) -> Unreadable:
 
 def _conflict(offset: int) -> Unreadable:
     return Unreadable("conflict", offset, "the reply holds two different decisions; send only the next step")
-
-
-def _guide_to(tools: ToolRegistry) -> Guide:
-    """The parameters that may follow in a call of the named tool; of any tool while the name is not known."""
-
-    def parameters(name: object) -> Collection[str]:
-        tool = find_tool(name, tools) if isinstance(name, str) else None
-        return tool.parameter_names if tool else {each for known in tools for each in known.parameter_names}
-
-    return parameters

@@ -17,6 +17,7 @@ from react_agent.segments import CHANNEL_END, MARK, reasoning_end
 _PATIENCE_AT_LEAST = 20_000
 _ATTEMPT = 500  # what an object costs besides its characters
 _OPENERLESS = re.compile(r'^[ \t]*+(?=["“](?:thought|action|action_input|final_answer)["”]\s*+[:：])', re.MULTILINE)
+_SHORTEST_KEY = len('"action":')
 _BRACES = re.compile(r'"(?:[^"\\]|\\.)*+\\?(?:"|\Z)|[{}]', re.DOTALL)
 _INPUT_LABEL = re.compile(
     r"(?:^|\n)[\W_]*+(?:(?:(?:action|tool)[ _]?)?input|arguments?|(?:行动|动作|工具)?输入|参数)[*_ \t]*+[:：][*_\s]*+(?:```\w*\s*+)?\Z",
@@ -73,7 +74,8 @@ class Finder:
         while self._pos < self.end:
             match = MARK.search(text, self._pos)
             stop = match.start() if match else len(text)
-            if not self._spoken and (bare := _OPENERLESS.search(text, self._pos, stop + 1)) and bare.end() < stop:
+            gap = stop - self._pos
+            if gap > _SHORTEST_KEY and not self._spoken and (bare := _OPENERLESS.search(text, self._pos, stop)):
                 start = bare.end()
                 found = self._object(start, opener=False)
             elif not match:
@@ -139,10 +141,12 @@ class Finder:
         if opener and (":" in before or "：" in before) and _INPUT_LABEL.search(before):
             self._skip_input(start)
             return None
-        try:
-            reading = self._read(start, opener)
-        except Unreadable as fault:
-            return self._fault(start, fault)
+        reading = self._strict(start) if opener and text[start] == "{" else None
+        if reading is None:
+            try:
+                reading = self._repaired(start, opener)
+            except Unreadable as fault:
+                return self._fault(start, fault)
         self._pos = reading.end
         if not may_decide(reading.value) and not self._recipient:
             self.data = start if self.data < 0 else self.data
@@ -162,23 +166,22 @@ class Finder:
         after = self._text[reading.end : reading.end + _NEAR]
         return _has_prose(before.rpartition("\n")[2]) and _has_prose(after.partition("\n")[0])
 
-    def _read(self, start: int, opener: bool) -> Reading:
+    def _strict(self, start: int) -> Reading | None:
         text = self._text
-        if opener and text[start] == "{":
-            reading = self._ready if start == self._tried else strict_object(text, start)
-            if reading and (reading.end == len(text) or not reopened(text, reading.end)):
-                return reading
+        reading = self._ready if start == self._tried else strict_object(text, start)
+        if reading and (reading.end == len(text) or not reopened(text, reading.end)):
+            return reading
+        return None
+
+    def _repaired(self, start: int, opener: bool) -> Reading:
         if self._patience < 0:
             raise _too_many(start)
         self._patience -= _ATTEMPT
-        try:
-            return read_object(text, start, self._guide, opener=opener)
-        except Unreadable as fault:
-            self._patience -= len(text) - start if fault.cut or fault.reason == "unescaped_quote" else fault.offset - start
-            raise
+        return read_object(self._text, start, self._guide, opener=opener)
 
     def _fault(self, start: int, fault: Unreadable) -> Found | None:
         """A damaged decision ends the search. Damaged data and templates are passed over if their braces tell where they end."""
+        self._patience -= len(self._text) - start if fault.cut or fault.reason == "unescaped_quote" else fault.offset - start
         decision = any(strong_role(key) for key in fault.keys)
         end = -1 if decision and fault.reason != "template_echo" else self._braces_end(start)
         if end < 0 or self._patience < 0:
