@@ -80,6 +80,7 @@ class _Copy:
 
     def of(self, value: Any, depth: int) -> Any:
         self.values += 1
+        self.count("")
         if depth > MAX_DEPTH:
             raise _unfit(f"the arguments are nested deeper than {MAX_DEPTH} levels", "write them flatter")
         if isinstance(value, str):
