@@ -17,6 +17,7 @@ _REACHED = ("+", "-", "*", *_DIVISIONS)
 _NUMBER = r"[0-9]{1,3}(?:,[0-9]{3})+"
 _GROUPED = re.compile(rf"(?<![\w.,^%])(?<!\*\*){_NUMBER}(?!\w|,\S)")
 _BOTH_SIDES = re.compile(rf"(?<![\w.,]){_NUMBER}(?=\s*[-+*/]\s*{_NUMBER}(?!\w))")  # of an operator
+_POINTED = re.compile(r"[0-9,]+|[0-9]{1,3}(?:\.[0-9]{3})+")  # no point in it, or points between thousands
 _ZEROS = re.compile(r"(?<![\w.])[0-9]{1,3}(?:,[0-9]{3})*,0[0-9]{2}(?!\w)")  # nobody writes an argument so
 
 
@@ -109,7 +110,8 @@ def check_worded_root(text: str, tokens: Sequence[Token], first: int, at: int) -
 def stray_comma(tokens: Sequence[Token], at: int) -> ToolError:
     """A comma outside a function, in no number with thousands separators: 1,5 or 12,34."""
     before, comma, after = tokens[max(at - 1, 0)], tokens[at], tokens[at + 1]
-    if before.kind == after.kind == "number" and before.end == comma.start and comma.end == after.start:
+    touching = before.end == comma.start and comma.end == after.start
+    if before.kind == after.kind == "number" and touching and _POINTED.fullmatch(before.text):
         whole = before.text.replace(",", "").replace(".", "")
         part = after.text.replace(",", "")
         hint = f"write {excerpt(f'{whole}.{part}')} with a decimal point, or {excerpt(f'{whole}{part}')} without a separator"

@@ -28,7 +28,7 @@ class Token(NamedTuple):
 
 _WHOLE = "[0-9]+(?:_[0-9]+)*"
 _NUMBER = rf"(?:{_WHOLE}(?:\.(?:{_WHOLE})?)?|\.{_WHOLE})(?:[eE][-+]?[0-9]+)?"
-_GROUPED = r"(?:[1-9][0-9]{0,2}(?:,[0-9]{3})+|[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3})(?![0-9])(?:\.[0-9]+)?"  # 1,234,567 and 12,34,567
+_GROUPED = r"(?:[1-9][0-9]{0,2}(?:,[0-9]{3})+|[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3})(?![0-9])(?:\.[0-9]*)?"  # 1,234,567 and 12,34,567
 _PHRASES = r"multiplied\s+by|divided\s+by|to\s+the\s+power\s+of|square\s+root\s+of|cube\s+root\s+of|per\s*cent"
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 
