@@ -7,7 +7,7 @@ import sys
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from react_agent.cli import chat, evaluate, model, output, parse, playback, run, tools, trace, version
+from react_agent.cli import chat, doctor, evaluate, model, output, parse, playback, run, tools, trace, version
 from react_agent.errors import ConfigError, EndpointError, ReactAgentError, TraceError
 
 EXIT_OK, EXIT_NO_ANSWER, EXIT_USAGE, EXIT_ENDPOINT, EXIT_INTERRUPTED = 0, 1, 2, 3, 130
@@ -19,7 +19,7 @@ class Command(Protocol):
     def add(self, commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None: ...
 
 
-COMMANDS: tuple[Command, ...] = (run, chat, tools, parse, playback, trace, evaluate, model, version)
+COMMANDS: tuple[Command, ...] = (run, chat, tools, parse, playback, trace, evaluate, doctor, model, version)
 ABOUT = """An agent for every language model that can only return text.
 A question without a command is answered: react-agent --local --demo "How many orders came from Lisbon?" """
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from react_agent.cli import output
 from react_agent.cli.fetching import progress_bar
+from react_agent.doctor_file import file_for, read, teach
 from react_agent.endpoints.base import Endpoint
 from react_agent.endpoints.http_endpoint import HttpEndpoint, without_path
 from react_agent.endpoints.open import open_endpoint
@@ -69,6 +70,7 @@ def add_endpoint_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--seed", type=int, metavar="N", help="for servers that draw at random")
     group.add_argument("--no-stream", action="store_true", help="wait for whole replies")
     group.add_argument("--call-timeout", type=positive, default=300.0, metavar="S", help="seconds for one call (default 300)")
+    group.add_argument("--fresh", action="store_true", help="leave aside what react-agent doctor found about this endpoint")
     group.add_argument("--threads", type=count, metavar="N", help="with --local: processor threads")
 
 
@@ -111,15 +113,28 @@ def endpoint_from(args: argparse.Namespace) -> Iterator[tuple[Endpoint, tuple[st
     """The endpoint that the options or the environment name, and the secrets that must not be shown; a local server ends with it."""
     if args.local is not None or args.model_file is not None:
         with _local(args) as endpoint:
-            yield endpoint, ()
+            yield _recalling(args, endpoint), ()
         return
     spec, api, env = args.endpoint or base_url_in(os.environ), args.api, dict(os.environ)
     if not spec and (server := _only_server(args.quiet)) is not None:
         spec, api = server.url, api or server.api
         env = {name: value for name, value in env.items() if "KEY" not in name}  # nobody named this server: it gets no key
     settings = settings_from(env, base_url=spec, model=args.model, api_key_file=args.api_key_file, api=api)
-    endpoint = _open(args, settings.base_url, settings.model, settings.api_key, api, env)
+    endpoint = _recalling(args, _open(args, settings.base_url, settings.model, settings.api_key, api, env))
     yield endpoint, endpoint.secrets.values if isinstance(endpoint, HttpEndpoint) else ()
+
+
+def known_file(args: argparse.Namespace, endpoint: HttpEndpoint) -> Path:
+    """Where react-agent doctor keeps what it found about this endpoint."""
+    local = args.local is not None or args.model_file is not None
+    return file_for(state_folder(), endpoint, endpoint.model if local else "")
+
+
+def _recalling(args: argparse.Namespace, endpoint: Endpoint) -> Endpoint:
+    """The endpoint with what react-agent doctor found about it, unless --fresh is given."""
+    if not args.fresh and isinstance(endpoint, HttpEndpoint) and (known := read(known_file(args, endpoint))) is not None:
+        teach(endpoint, known)
+    return endpoint
 
 
 def _only_server(quiet: bool) -> Found | None:

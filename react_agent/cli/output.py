@@ -16,3 +16,8 @@ def say(text: str) -> None:
 def fail(message: str, hint: str = "") -> None:
     """What went wrong and what to do next: standard error."""
     say(f"error: {message}" + (f"\n{hint}" if hint else ""))
+
+
+def fleeting(text: str) -> None:
+    """A line on the terminal that the next one takes the place of; empty to take it away."""
+    print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)

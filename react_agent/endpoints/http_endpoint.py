@@ -77,6 +77,7 @@ class HttpEndpoint(StructuredOutput):
         self.warnings = tuple(warning for warning in [exposed_key_warning(base_url, self.secrets)] if warning)
         super().__init__(structured, self.warnings)
         self.cuts_itself = True
+        self.remembered_window: int | None = None
         self.base_url = without_user(base_url)
         self.model = model
         self.temperature = temperature
@@ -146,7 +147,7 @@ class HttpEndpoint(StructuredOutput):
     def context_window(self) -> int | None:
         if not self._window_asked:
             self._window_asked = True
-            self._window = self.found_window()
+            self._window = self.found_window() or self.remembered_window
         return self._window
 
     @context_window.setter
@@ -161,6 +162,10 @@ class HttpEndpoint(StructuredOutput):
             "extra_body": self.secrets.masked_values(self.extra_body), "timeout_s": self.timeout_s,
             "structured": self.structured,
         }  # fmt: skip
+
+    def note(self, text: str) -> None:
+        """Something to be told with the next completion."""
+        self._unsaid.append(text)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({shown(self.base_url)!r}, model={without_path(self.model)!r})"

@@ -15,10 +15,11 @@ _CONSTRAINTS = {
     "response_format", "json_schema", "grammar", "format", "structured_outputs", "output_config", "responseSchema", "responseJsonSchema",
     "responseMimeType", "guided_json", "grammar_string", "ebnf",
 }  # fmt: skip
+STOP_NAMES = {"stop", "stop_sequences", "stop_sequence", "stopSequences"}
 _GROUPS = (
     _CONSTRAINTS,
     {"think", "thinking", "reasoning_effort", "reasoning", "chat_template_kwargs", "enable_thinking", "thinkingConfig"},
-    {"stop", "stop_sequences", "stop_sequence", "stopSequences"},
+    STOP_NAMES,
     {"seed", "random_seed", "sampler_seed"},
     set(CAP_NAMES),
 )  # fmt: skip
