@@ -204,6 +204,13 @@ def test_names_that_start_with_a_dot_can_be_off_limits(tree):
     assert not (tree / ".git").exists()
 
 
+@pytest.mark.parametrize("name", ["\u200c.env", "\ufeff.env", ".\u200denv", "\u2060.git/config"])
+def test_a_dot_behind_a_character_without_width_is_still_first(folder, name):
+    """Some file systems (HFS+) leave such characters out, so that this is the name .env there."""
+    hidden = Folder(folder.walk.root, hidden=False)
+    assert attempt(lambda: hidden.write(name, "x")) == attempt(lambda: hidden.read(name)) == "permission_denied"
+
+
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 
@@ -351,6 +358,19 @@ def test_long_names_are_not_compared_with_each_other():
     assert near_names("ab" * 120, ["AB" * 120]) == ["AB" * 120]
 
 
+def test_a_line_longer_than_a_chunk_is_found_once(folder):
+    (Path(folder.walk.root) / "long.txt").write_text(("needle " + "x" * 993) * 700 + "\nneedle\n")
+    assert [(hit.name, hit.line) for hit in folder.grep("needle").hits] == [("long.txt", 1), ("long.txt", 2)]
+    assert folder.grep("needle").matched == folder.grep("needl[e]").matched == 2
+
+
+def test_a_file_too_large_to_search_is_named(folder):
+    (Path(folder.walk.root) / "large.txt").write_text("needle\n" * 20)
+    (Path(folder.walk.root) / "small.txt").write_text("needle\n")
+    found = Folder(folder.walk.root, limits=FolderLimits(scan_bytes=100)).grep("needle")
+    assert ([str(hit) for hit in found.hits], found.notes) == (["small.txt:1: needle"], ("too large to be searched: large.txt",))
+
+
 def test_a_search_that_runs_out_of_bytes_says_so(tree):
     found = Folder(tree, limits=FolderLimits(scan_bytes=2_000_000)).grep("needle", "long.txt")
     assert found.hits == () and found.notes == ("there is more than one search reads (2,000 kB); files searched: 1",)
@@ -363,6 +383,7 @@ def test_a_search_that_runs_out_of_bytes_says_so(tree):
 
 @pytest.mark.parametrize("path", [
     "con", "NUL.txt", "sub/aux", "com1", "file:stream", "file.txt.", "file ", "a<b", 'a"b', "a|b", "a?b", "a*b", "LPT9.log", "x\x01",
+    "GIT~1/config", "ENV~2", "LONGNA~1.TXT",
 ])  # fmt: skip
 def test_names_that_windows_reads_otherwise(path):
     with pytest.raises(ToolError) as caught:

@@ -70,7 +70,7 @@ class Folder:
         """Lines start to end of a text file, counted from 1 and both included; as far as one read may go."""
         require_range(start, end)
         with self.told(path) as parts, TextFile(self.walk.file(parts), shown(parts), self.limits.scan_bytes) as source:
-            return excerpt(source, shown(parts), start, end, self.limits)
+            return excerpt(source, shown(parts, self.limits.name_chars), start, end, self.limits)
 
     def list(self, path: str = ".") -> Listing:
         """The names in a folder."""

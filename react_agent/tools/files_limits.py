@@ -6,9 +6,11 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True)
 class FolderLimits:
     """scan_bytes: how far into a file, and how much of a folder in one search. read_bytes: of one read, as JSON in UTF-8.
+    name_chars: of a path in a result.
     scan_entries: names looked at in one folder; entries: names shown. line_chars, hit_chars: of one line that is read, or found."""
 
     path_chars: int = 1_024
+    name_chars: int = 200
     links: int = 8
     entries: int = 500
     scan_entries: int = 100_000

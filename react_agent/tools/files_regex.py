@@ -52,9 +52,13 @@ class RegexChild:
                 [sys.executable, "-I", "-S", str(_CHILD)],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, close_fds=True,
             )  # fmt: skip
+        except (OSError, ValueError, TypeError) as error:  # no interpreter, no process to be had
+            raise _cannot_run() from error
+        try:
             self._timer.start()
-        except (OSError, ValueError, TypeError, RuntimeError) as error:  # no interpreter, no process, no thread to be had
-            raise ToolError("io_error", "regular expressions cannot be run on this machine now", "write it as plain words") from error
+        except RuntimeError as error:  # no thread to be had
+            self.__exit__(None, None, None)
+            raise _cannot_run() from error
         order = {"pattern": pattern, "hits": hits, "seconds": max(seconds, 0.0) + _GRACE, "parent": os.getpid()}
         self._send(json.dumps(order).encode())
 
@@ -98,3 +102,7 @@ class RegexChild:
         with suppress(OSError):  # a child that has ended says why on its output
             self._process.stdin.write(len(frame).to_bytes(8, "big") + frame)
             self._process.stdin.flush()
+
+
+def _cannot_run() -> ToolError:
+    return ToolError("io_error", "regular expressions cannot be run on this machine now", _PLAIN_WORDS)

@@ -11,7 +11,7 @@ from react_agent.tools.files_limits import FolderLimits
 from react_agent.tools.files_path import Parts, visible
 from react_agent.tools.files_regex import RegexChild, looks_regular
 from react_agent.tools.files_text import TextFile
-from react_agent.tools.files_walk import Walk, open_regular
+from react_agent.tools.files_walk import Walk, open_regular, shown
 
 _CHUNK = 250_000
 _OVERLAP = 1_000
@@ -63,6 +63,7 @@ class Scan:
     files: int = 0
     left: int = field(init=False)
     cut: str = ""
+    too_large: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.left = self.limits.scan_bytes
@@ -73,12 +74,21 @@ class Scan:
             yield from self._file(self.walk.file(top), top)
             return
         for folder, parts, name in self.walk.files(top, self._over):
+            way = (*parts, name)
             with suppress(OSError, ToolError):
                 if folder.lstat(name).st_size <= self.limits.scan_bytes:
-                    yield from self._file(open_regular(folder, name, (*parts, name)), (*parts, name))
+                    yield from self._file(open_regular(folder, name, way), way)
+                else:
+                    self.too_large.append(shown(way))
+
+    @property
+    def passed_over(self) -> tuple[str, ...]:
+        """A note about the files that were too large to be searched, if there were any."""
+        more = f" and {len(self.too_large) - 3} more" if len(self.too_large) > 3 else ""
+        return (f"too large to be searched: {', '.join(self.too_large[:3])}{more}",) if self.too_large else ()
 
     def _file(self, fd: int, parts: Parts) -> Iterator[Chunk]:
-        name = visible("/".join(parts))
+        name = shown(parts, self.limits.name_chars)
         with TextFile(fd, name, self.left) as source:
             self.files += 1
             for chunk in cut_in_chunks(name, source):
@@ -114,7 +124,7 @@ def grep(scan: Scan, pattern: str, top: Parts, seconds: float) -> Hits:
                 chunks.append(chunk)
         notes = _take_regular(child, chunks, regular, literal, scan.limits.hit_chars) if child else ()
     hits = (literal.chosen() + regular.chosen())[: scan.limits.hits]
-    return Hits(visible(pattern), tuple(hits), literal.matched + regular.matched, (*notes, *filter(None, [scan.cut])))
+    return Hits(visible(pattern), tuple(hits), literal.matched + regular.matched, (*notes, *filter(None, [scan.cut]), *scan.passed_over))
 
 
 def _take_regular(child: RegexChild, chunks: list[Chunk], found: "_Found", known: "_Found", room: int) -> tuple[str, ...]:
@@ -136,17 +146,21 @@ def _take_regular(child: RegexChild, chunks: list[Chunk], found: "_Found", known
 
 @dataclass(slots=True)
 class _Found:
-    """The hits to show: at most a quarter of the room for one folder, as long as others come."""
+    """The hits to show, one a line: at most a quarter of the room for one folder, as long as others come."""
 
     most: int
     first: list[Hit] = field(default_factory=list)
     spare: list[Hit] = field(default_factory=list)
     folders: Counter[str] = field(default_factory=Counter)
     matched: int = 0
+    last: tuple[str, int] = ("", 0)
 
     def add(self, hit: Hit, known: "_Found | None" = None) -> None:
         if known and any(hit.line == other.line and hit.name == other.name for other in known.first + known.spare):
             return
+        if self.last == (hit.name, hit.line):  # a line that is longer than a chunk
+            return
+        self.last = hit.name, hit.line
         self.matched += 1
         folder = hit.name.rpartition("/")[0]
         if self.folders[folder] < self.most // 4 and len(self.first) < self.most:

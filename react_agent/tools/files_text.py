@@ -5,7 +5,8 @@ import io
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from types import TracebackType
 from typing import Self
 
@@ -84,8 +85,16 @@ class Excerpt:
     def __str__(self) -> str:
         return "\n".join((self.heading, *self.lines))
 
-    def numbered(self) -> str:
-        return "\n".join((self.heading, *(f"{number}: {line}" for number, line in enumerate(self.lines, self.start))))
+    def numbered(self, room: int) -> str:
+        """The heading and the lines with their numbers: as many lines as have room, in bytes of JSON, but one at least."""
+        rows = [f"{number}: {line}" for number, line in enumerate(self.lines, self.start)]
+        fitting = sum(1 for used in accumulate(map(_size, rows)) if used <= room)
+        kept = replace(self, lines=self.lines[: max(1, fitting)])
+        return "\n".join((kept.heading, *rows[: len(kept.lines)]))
+
+
+def _size(line: str) -> int:
+    return len(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace"))
 
 
 def excerpt(source: TextFile, name: str, start: int, end: int | None, limits: FolderLimits) -> Excerpt:
@@ -156,7 +165,7 @@ class _LineTaker:
         self.kept, self.length = "", 0
 
     def _keep(self, line: str) -> None:
-        self.room -= len(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace"))
+        self.room -= _size(line)
         if self.room >= 0 or not self.lines:
             self.lines.append(line)
         self.room = max(self.room, 0)

@@ -2,6 +2,7 @@
 
 import os
 import stat
+import unicodedata
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -51,7 +52,7 @@ class Walk:
             return stat.S_ISDIR(parent.lstat(name).st_mode)
 
     def allows(self, name: str) -> bool:
-        return self._hidden or not name.startswith(".") or name == "."
+        return self._hidden or name == "." or not _plain(name).startswith(".")
 
     def files(self, top: Parts, over: Callable[[], bool]) -> Iterator[tuple[Directory, Parts, str]]:
         """Every regular file below top as (its open folder, that folder's parts, its name): upper folders first, names in order, no links.
@@ -141,6 +142,11 @@ class Walk:
             raise ToolError("permission_denied", f"{visible(name)}: names that start with a dot are off limits here", "use another file")
 
 
+def _plain(name: str) -> str:
+    """A name without the characters that have no width, as some file systems (HFS+) take it."""
+    return name if name.isascii() else "".join(each for each in name if unicodedata.category(each) != "Cf")
+
+
 def open_regular(folder: Directory, name: str, parts: Parts) -> int:
     """A descriptor of the regular file name in folder, for reading; ToolError for anything else. parts: what to call it."""
     _require_regular(folder.lstat(name), parts)  # before opening too: opening a pipe or a device can already do something
@@ -160,8 +166,9 @@ def _require_regular(status: os.stat_result, parts: Parts) -> None:
         raise ToolError("not_a_file", f"{shown(parts)} is a pipe, a socket, a device or a link", "name an ordinary file")
 
 
-def shown(parts: Parts) -> str:
-    return visible("/".join(parts)) or "."
+def shown(parts: Parts, longest: int = 120) -> str:
+    """A path for the eye; longest: characters, more of them where the model has to use the path than in an error."""
+    return visible("/".join(parts), longest) or "."
 
 
 def _enter(here: Directory, name: str, way: Parts) -> Directory:
