@@ -229,7 +229,7 @@ def sqlite_tools(path: str | os.PathLike[str], hide: Sequence[str] = (), timeout
     def sql_query(query: str) -> dict[str, Any]:
         return database.query(query)
 
-    described = f'Run one SQLite SELECT on the database "{_plain(database.path.stem) or "database"}".{_about(database)}'
+    described = f'Look up data of the database "{_plain(database.path.stem) or "database"}" with one SQLite SELECT.{_about(database)}'
     query = {"type": "string"}
     return [
         Tool(
