@@ -20,6 +20,7 @@ def closed_world(monkeypatch, tmp_path_factory):
     monkeypatch.setattr(socket.socket, "connect", connect)
     for name in ("LLM_BASE_URL", "LLM_API_KEY", "LLM_MODEL", "OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_MODEL", "LLM_API_KEY_FILE"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("react_agent.endpoints.open_probe.PROBE_S", 30.0)  # a busy machine is no other server
     monkeypatch.setattr("react_agent.endpoints.open_local.PORTS", ())  # what runs on the machine of the tests is nobody's business
 
 

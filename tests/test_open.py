@@ -172,6 +172,7 @@ SERVERS = [
                              "/props": answer(200, {"default_generation_settings": {"n_ctx": 4096}})}),
     ("Ollama", "ollama", {"/api/version": answer(200, {"version": "0.12.0"}), **models("library", "qwen2.5:1.5b", "llama3.2:1b")}),
     ("Ollama", "ollama", {"/api/version": answer(200, {"version": "0.12.0"}), "/v1/models": answer(200, {"object": "list", "data": None})}),
+    ("Ollama", "ollama", models("library", "m")),
     ("TGI", "tgi", {"/info": answer(200, {"model_id": "org/m", "max_total_tokens": 4096}), **models("org/m", "org/m")}),
     ("vLLM", "openai", models("vllm", "org/m")), ("SGLang", "openai", models("sglang", "m")),
     ("LM Studio", "openai", models("organization_owner", "m")), ("OpenAI-compatible server", "openai", models("someone", "m")),
@@ -213,8 +214,8 @@ def test_no_key_and_no_password_goes_into_a_probe():
 
 @pytest.mark.parametrize(("look_ups", "settings", "kind"), [
     (SERVERS[0][2], {}, ChatEndpoint), (SERVERS[0][2], {"template": "chatml"}, LlamaCppEndpoint), (SERVERS[2][2], {}, KoboldEndpoint),
-    (SERVERS[3][2], {"model": "llama3.2:1b"}, OllamaEndpoint), (SERVERS[5][2], {}, TgiEndpoint), (SERVERS[6][2], {}, ChatEndpoint),
-    (SERVERS[6][2], {"template": "chatml"}, CompletionsEndpoint), ({}, {}, ChatEndpoint),
+    (SERVERS[3][2], {"model": "llama3.2:1b"}, OllamaEndpoint), (SERVERS[-5][2], {}, TgiEndpoint), (SERVERS[-4][2], {}, ChatEndpoint),
+    (SERVERS[-4][2], {"template": "chatml"}, CompletionsEndpoint), ({}, {}, ChatEndpoint),
 ])  # fmt: skip
 def test_a_url_alone_is_asked_as_its_server_wants(look_ups, settings, kind):
     with FakeServer([], look_ups) as server:
@@ -252,7 +253,7 @@ def test_openais_model_is_for_its_api_only():
 
 
 def test_the_servers_of_this_machine_are_found(monkeypatch):
-    with FakeServer([], SERVERS[3][2]) as first, FakeServer([], {}) as no_model, FakeServer([], SERVERS[6][2]) as second:
+    with FakeServer([], SERVERS[3][2]) as first, FakeServer([], {}) as no_model, FakeServer([], SERVERS[-4][2]) as second:
         monkeypatch.setattr(open_local, "PORTS", (first.port, no_model.port, 9, second.port))
         ollama = Found(first.url, "Ollama", "ollama", ("qwen2.5:1.5b", "llama3.2:1b"))
         assert find_local() == [ollama, Found(second.url, "vLLM", "openai", ("org/m",))]

@@ -18,10 +18,10 @@ from react_agent.errors import EndpointError
 PROBE_S = 3.0            # for all look-ups together
 PROBE_BYTES = 4 << 20    # a list of models is no longer
 ROUTES = ("/api/extra/version", "/props", "/api/version", "/info", "/v1/models")
-# owned_by in the list of models -> the server.
+# owned_by in the list of models -> the server and its family.
 _OWNERS = {
-    "llamacpp": "llama.cpp", "vllm": "vLLM", "sglang": "SGLang", "organization_owner": "LM Studio", "koboldcpp": "KoboldCpp",
-    "library": "Ollama",
+    "llamacpp": ("llama.cpp", "openai"), "vllm": ("vLLM", "openai"), "sglang": ("SGLang", "openai"), "library": ("Ollama", "ollama"),
+    "organization_owner": ("LM Studio", "openai"), "koboldcpp": ("KoboldCpp", "kobold"),
 }  # fmt: skip
 
 
@@ -42,16 +42,16 @@ class _Answer:
     data: Any = None
 
 
-def recognise(url: str, seconds: float = PROBE_S) -> Found | None:
-    """The server behind a URL, None when nothing there is known. Takes no longer than seconds, and sends no key."""
-    url = without_user(url)
+def recognise(url: str, seconds: float | None = None) -> Found | None:
+    """The server behind a URL, None when nothing there is known. Takes no longer than seconds (PROBE_S), and sends no key."""
+    url, seconds = without_user(url), PROBE_S if seconds is None else seconds
     client = HttpClient(connect_timeout_s=seconds, max_bytes=PROBE_BYTES)
     with ThreadPoolExecutor(len(ROUTES), "endpoint-probe") as pool:
         answers = dict(zip(ROUTES, pool.map(lambda route: _asked(client, beside(url, route, ("/",)), seconds), ROUTES), strict=True))
     client.close()
     listed = (string(entry.get("id")) for entry in each(_data(answers, "/v1/models").get("data")))
     models = tuple(name for name in listed if name)
-    server, api = next(((server, api) for server, api, fits in _SIGNS if fits(answers)), (_compatible(answers), "openai"))
+    server, api = next(((server, api) for server, api, fits in _SIGNS if fits(answers)), None) or _compatible(answers)
     return Found(url, server, api, models) if server else None
 
 
@@ -97,8 +97,10 @@ _SIGNS: tuple[tuple[str, str, Callable[[Answers], bool]], ...] = (
 )  # fmt: skip
 
 
-def _compatible(answers: Answers) -> str:
-    """What a server that lists its models as OpenAI does calls itself; empty when it does not list them."""
+def _compatible(answers: Answers) -> tuple[str, str]:
+    """What a server that lists its models as OpenAI does calls itself, and its family; nothing when it does not list them."""
     listed = _data(answers, "/v1/models").get("data")
+    if not isinstance(listed, list):
+        return "", ""
     owners = (string(entry.get("owned_by")) for entry in each(listed))
-    return next((_OWNERS[owner] for owner in owners if owner in _OWNERS), "OpenAI-compatible server") if isinstance(listed, list) else ""
+    return next((_OWNERS[owner] for owner in owners if owner in _OWNERS), ("OpenAI-compatible server", "openai"))
