@@ -24,7 +24,8 @@ STORY = "The old lighthouse stands on a small island in the north, and every eve
 
 
 def server(patient: Patient) -> Finding:
-    """Who answers, and whether at all."""
+    """Who answers, and whether at all. The window is looked up before the first call, as a run does: it tells the server, too."""
+    _ = patient.endpoint.context_window
     completion = patient.ask("Say hello in one word.", 16)
     described = patient.endpoint.describe()
     api = str(described.get("endpoint", ""))

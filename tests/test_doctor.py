@@ -33,6 +33,7 @@ def found(name, look_ups=None, settings=None, **habits):
 PROPS = {"/props": answer(200, {"default_generation_settings": {"n_ctx": 8192}})}
 SMALL = {"/props": answer(200, {"default_generation_settings": {"n_ctx": 2048}})}
 VLLM = {"/v1/models": answer(200, {"object": "list", "data": [{"id": "m", "owned_by": "vllm"}]})}
+LM_STUDIO = {"/v1/models": answer(200, {"object": "list", "data": [{"id": "m", "owned_by": "organization_owner"}]})}
 CASES = [
     ("server", "answers", {"look_ups": PROPS}),
     ("window", "large", {"look_ups": PROPS}),
@@ -116,7 +117,8 @@ def test_counts_are_held_against_the_servers_tokenizer():
 
 
 def test_a_server_that_can_be_named():
-    assert found("server", VLLM, counts=False).found == "vLLM, asked as openai"
+    assert found("server", VLLM, counts=False).found == "vllm, asked as openai"
+    assert found("server", LM_STUDIO, counts=False).found == "LM Studio, asked as openai"
     assert found("server", counts=False).found == "a server that does not say what it is, asked as openai"
 
 
