@@ -282,6 +282,31 @@ def test_a_hostile_folder(tmp_path):
     assert "\x1b" not in made["grep_docs"]("esc") and "\u202e" not in made["grep_docs"]("bidi")
 
 
+LONG = 60_000
+HOSTILE_TEXTS = {
+    "one name without an end": "needle " + "a." * LONG,
+    "a heading of signs": "# " + "#" * LONG + "x needle",
+    "a heading of spaces": "# needle" + " " * LONG + "x",
+    "a heading of words over many passages": "# " + "word " * (LONG // 5) + "\nneedle" * (LONG // 20),
+    "a table without an end": "| needle |\n" + "|\n" * LONG,
+    "underlines": "needle\n" + "=" * LONG + "x\n" + "===\n" * (LONG // 10),
+    "fences": "needle\n" + "```\n" * (LONG // 10),
+    "one word": "needle " + "a" * LONG,
+    "capitals": "needle " + "aB" * LONG,
+    "numbers": "needle " + "1," * LONG,
+    "signs of a language without spaces": "needle " + "文" * LONG,
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE_TEXTS)
+def test_a_hostile_text_takes_no_more_than_its_length(kind, tmp_path):
+    """Each of these took minutes or hours where the work grew with the square of a line or of a table."""
+    made = tools(tmp_path, limits=FolderLimits(search_seconds=60))
+    (tmp_path / "a.md").write_text(HOSTILE_TEXTS[kind], encoding="utf-8")
+    assert "needle" in made["grep_docs"]("needle") and "a.md" in made["list_docs"]()
+    assert made["grep_docs"]("word needle guide.md") and made["read_doc"]("a.md")
+
+
 def test_a_document_too_large_to_search_is_named(tmp_path):
     made = folder_of(tmp_path, small="a pebble\n", large="a lighthouse\n" * 10)
     assert "large.md, lines 1-10:" in made["grep_docs"]("lighthouse")

@@ -383,7 +383,7 @@ def test_a_search_that_runs_out_of_bytes_says_so(tree):
 
 @pytest.mark.parametrize("path", [
     "con", "NUL.txt", "sub/aux", "com1", "file:stream", "file.txt.", "file ", "a<b", 'a"b', "a|b", "a?b", "a*b", "LPT9.log", "x\x01",
-    "GIT~1/config", "ENV~2", "LONGNA~1.TXT",
+    "COM¹.txt", "GIT~1/config", "ENV~2", "LONGNA~1.TXT",
 ])  # fmt: skip
 def test_names_that_windows_reads_otherwise(path):
     with pytest.raises(ToolError) as caught:

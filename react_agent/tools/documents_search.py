@@ -16,7 +16,7 @@ _MOST_LINES = 50_000  # that are marked in one search
 _PLACES = 200  # of a line that are compared for the best part of it
 _WORD_LENGTH = 24
 _VOCABULARY = 2_000  # words that are compared with one that is not there
-_DOCUMENT = re.compile(r"[\w.-]+\.(?:md|markdown|txt|rst|adoc|html?)\b")
+_DOCUMENT = re.compile(r"(?<![\w.-])[\w.-]+\.(?:md|markdown|txt|rst|adoc|html?)\b")
 _SPELLED = re.compile(r"[^\W\d_]{3,30}")
 
 Words = dict[str, float]  # a word of the query -> how well it is matched, 0 to 1

@@ -3,10 +3,11 @@
 import re
 from dataclasses import dataclass
 
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*$")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 _UNDERLINE = re.compile(r"([=\-~^\"*+])\1{2,}[ \t]*$")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 _LEVELS = {"=": 1, "-": 2}
+_LONGEST_HEADING = 200  # characters of a heading that are kept
 _SOFT, _HARD = 12, 20  # lines after which a passage ends at a blank line, and at any line
 
 
@@ -35,6 +36,8 @@ class _Cutter:
         self.done: list[Passage] = []
         self._lines = lines
         self._first: int | None = None
+        self._table: int | None = None  # where the table began that the last line is in
+        self._head: int | None = None  # the same for the line _first, when it is not the head itself
         self._has_body = False
         self._headings: list[tuple[int, str]] = []
         self._fence = ""
@@ -45,13 +48,14 @@ class _Cutter:
         if level:
             if self._has_body:
                 self.close(number)
-            text = _HEADING.match(line)
-            self._headings = [each for each in self._headings if each[0] < level] + [(level, (text[2] if text else line).strip())]
+            self._headings = [each for each in self._headings if each[0] < level] + [(level, _heading_text(line) or line.strip())]
         size = 0 if self._first is None else number - self._first
         if size >= _HARD or (size >= _SOFT and not line.strip()):
             self.close(number)
+        self._table = (number if self._table is None else self._table) if line.lstrip().startswith("|") else None
         if line.strip():
-            self._first = number if self._first is None else self._first
+            if self._first is None:
+                self._first, self._head = number, self._table if self._table != number else None
             self._has_body = self._has_body or not (level or _UNDERLINE.match(line))
         self._toggle_fence(line)
 
@@ -62,8 +66,8 @@ class _Cutter:
         last = end - 1
         while not self._lines[last].strip():
             last -= 1
-        headings = tuple(text for _, text in self._headings)
-        self.done.append(Passage(self._first, last, headings, self._table_head(self._first)))
+        headings = tuple(text[:_LONGEST_HEADING] for _, text in self._headings)
+        self.done.append(Passage(self._first, last, headings, self._head))
         self._first, self._has_body = None, False
 
     def _heading_level(self, number: int) -> int:
@@ -78,17 +82,17 @@ class _Cutter:
         if (found := _FENCE.match(line)) and self._fence in ("", found[1]):
             self._fence = "" if self._fence else found[1]
 
-    def _table_head(self, first: int) -> int | None:
-        head = first
-        while head and self._lines[head].lstrip().startswith("|") and self._lines[head - 1].lstrip().startswith("|"):
-            head -= 1
-        return head if head != first else None
+
+def _heading_text(line: str) -> str:
+    """What stands after the # of a heading, without those that close it; "" when the line is none."""
+    found = _HEADING.match(line)
+    return found[2].rstrip("#").strip(" \t") if found else ""
 
 
 def title(text: str) -> str:
     """The first heading of a text, else its first line; "" when it holds nothing."""
     lines = text.split("\n")
     for line in lines:
-        if found := _HEADING.match(line):
-            return found[2]
+        if found := _heading_text(line):
+            return found
     return next((line.strip() for line in lines if line.strip()), "")
