@@ -1,8 +1,9 @@
 """What a run may use (Limits, frozen) and what it has used so far (Budget)."""
 
+import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from react_agent.errors import ConfigError
 from react_agent.types import StopReason, Usage
@@ -26,13 +27,10 @@ class Limits:
     output_price: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("max_steps", "max_parse_failures"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("max_tokens", "max_seconds", "max_cost"):
-            value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise ConfigError(f"{name} must be above 0 (or None for no limit), not {value}")
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if value is not None or item.default is not None:
+                _check(item.name, value)
         if self.max_cost is not None and (self.input_price is None or self.output_price is None):
             raise ConfigError("max_cost needs input_price and output_price (per million tokens): an unknown price is not 0")
 
@@ -41,6 +39,21 @@ class Limits:
         if self.input_price is None or self.output_price is None:
             return None
         return (usage.input_tokens * self.input_price + usage.output_tokens * self.output_price) / 1e6
+
+
+def _check(name: str, value: object) -> None:
+    """Raise ConfigError for a limit or a price that is none: not a number comes nowhere near a limit, so nothing would ever stop."""
+    whole = name in ("max_steps", "max_tokens", "max_parse_failures")
+    if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
+        raise ConfigError(f"{name} must be a {'whole ' if whole else ''}number, not {value!r}")
+    if name in ("max_steps", "max_parse_failures"):
+        right, words = value >= 1, "at least 1"
+    elif name.endswith("_price"):
+        right, words = 0 <= value < math.inf, "0 or more"
+    else:
+        right, words = 0 < value < math.inf, "above 0 (or None for no limit)"
+    if not right:
+        raise ConfigError(f"{name} must be {words}, not {value}")
 
 
 @dataclass(slots=True)

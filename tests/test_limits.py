@@ -11,6 +11,16 @@ WRONG = [
     ({"max_seconds": float("nan")}, "max_seconds must be above 0"),
     ({"max_cost": 1.0}, "needs input_price and output_price"),
     ({"max_cost": -1, "input_price": 1, "output_price": 1}, "max_cost must be above 0"),
+    ({"max_steps": float("nan")}, "max_steps must be a whole number, not nan"),
+    ({"max_steps": "3"}, "max_steps must be a whole number, not '3'"),
+    ({"max_steps": None}, "max_steps must be a whole number, not None"),
+    ({"max_steps": True}, "max_steps must be a whole number, not True"),
+    ({"max_tokens": 2.5}, "max_tokens must be a whole number, not 2.5"),
+    ({"max_seconds": "3"}, "max_seconds must be a number, not '3'"),
+    ({"max_seconds": float("inf")}, "max_seconds must be above 0 .or None for no limit., not inf"),
+    ({"max_cost": 1, "input_price": -1, "output_price": 1}, "input_price must be 0 or more, not -1"),
+    ({"max_cost": 1, "input_price": 1, "output_price": float("nan")}, "output_price must be 0 or more, not nan"),
+    ({"input_price": float("inf")}, "input_price must be 0 or more, not inf"),
 ]
 
 
