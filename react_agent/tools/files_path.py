@@ -28,7 +28,9 @@ _REFUSED = tuple(
         (r".*\\", "invalid_path", "a path cannot hold a backslash"),
     )
 )
-_WINDOWS_NAME = re.compile(r'(?is).*[<>:"|?*\x00-\x1f]|.*[. ]$|(con|prn|aux|nul|com[\d¹²³]|lpt[\d¹²³]|conin\$|conout\$) *(\.|$)|[^.]{1,6}~\d+(\.|$)')
+_WINDOWS_NAME = re.compile(  # what it refuses or changes, devices, and the short alias of a long name (GIT~1 is .git)
+    r'(?is).*[<>:"|?*\x00-\x1f]|.*[. ]$|(con|prn|aux|nul|com[\d¹²³]|lpt[\d¹²³]|conin\$|conout\$) *(\.|$)|[^.]{1,6}~\d+(\.|$)'
+)
 _SHORT = 60
 _ERRNO = {
     errno.ENOENT: ("not_found", "it does not exist", "list its folder to see what is there"),
