@@ -191,6 +191,13 @@ def test_the_description_loses_detail_before_it_loses_tables(library):
     assert summary(tables, 120) == {"tables": ["readers", "books", "loans"], "note": note}
 
 
+def test_an_endless_name_takes_no_room_from_the_others():
+    column = {"name": "a", "type": "TEXT"}
+    tables = [{"name": name, "kind": "table", "rows": 1, "columns": [column], "sample": []} for name in ("x" * 3_000, "plain", "other")]
+    shown = summary({"tables": tables, "views": [], "left_out": 2}, 2_400)
+    assert list(shown["tables"]) == ["plain", "other"] and shown["note"] == "3 more tables are not shown"
+
+
 def test_what_was_not_found_out_in_time_is_unknown():
     (table,) = read_tables([{"name": "t", "kind": "table", "columns": [["a", "TEXT", 0]], "references": []}])
     unknown = {"name": "t", "kind": "table", "rows": None, "columns": [{"name": "a", "type": "TEXT"}], "sample": []}

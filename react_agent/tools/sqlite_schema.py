@@ -10,6 +10,7 @@ from react_agent.tools.sqlite_guard import quoted
 MAX_DESCRIBED = 60
 MAX_COUNTED = 1_000_000
 SAMPLE_ROWS = 2
+MAX_NAME = 200  # characters of a table's name in the description; a longer one would take the room of all the others
 MAX_COLUMNS_WITH_CHOICES = 20
 MAX_CHOICES, MAX_CHOICE_CHARACTERS, MAX_ROWS_FOR_CHOICES = 10, 24, 50_000
 KEYWORDS = frozenset({
@@ -120,15 +121,17 @@ def _choices(rows: Sequence[Sequence[Any]] | None, count: int | None) -> list[st
 
 def summary(tables: Mapping[str, Any], room: int) -> dict[str, Any]:
     """What `sql_tables` shows: as much detail as fits into room characters of JSON, the names of the tables at least."""
-    found: list[Mapping[str, Any]] = [*tables["tables"], *tables["views"]]
+    every: list[Mapping[str, Any]] = [*tables["tables"], *tables["views"]]
+    found = [table for table in every if len(table["name"]) <= MAX_NAME]
+    left_out = tables["left_out"] + len(every) - len(found)
     for detail in (_full, _without_sample, _names_of_columns):
-        text = _shown(found, tables["left_out"], detail)
+        text = _shown(found, left_out, detail)
         if len(json.dumps(text, ensure_ascii=False)) <= room:
             return text
     names = [spelled(table["name"]) for table in found]
     shown = names[: max(1, room // 40)]
     note = "for the columns of one: sql_query with PRAGMA table_info(table)"
-    left_out = len(names) - len(shown) + tables["left_out"]
+    left_out += len(names) - len(shown)
     return {"tables": shown, "note": f"{left_out} more tables are not shown; {note}" if left_out else note}
 
 
