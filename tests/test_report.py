@@ -5,7 +5,6 @@ import hashlib
 import json
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -194,15 +193,3 @@ def test_colours_can_be_told_apart(scheme):
 
     poor = {pair: round(contrast(*pair), 2) for pairs, least in ((TEXTS, 4.5), (SHAPES, 3.0)) for pair in pairs if contrast(*pair) < least}
     assert poor == {}
-
-
-def test_a_wheel_holds_the_page(monkeypatch):
-    setuptools = pytest.importorskip("setuptools", reason="the wheel's content is asked of setuptools")
-    root = Path(__file__).parents[1]
-    monkeypatch.chdir(root)
-    distribution = setuptools.Distribution()
-    distribution.parse_config_files(["setup.cfg"])
-    command = distribution.get_command_obj("build_py")
-    command.finalize_options()
-    taken = {Path(name).name for package, _, _, names in command.data_files if package == "react_agent" for name in names}
-    assert {path.name for path in PAGE.iterdir()} <= taken
