@@ -5,14 +5,19 @@ from typing import Any
 
 from react_agent.lenient_json_keys import WEAK, Role, role, squeezed, strong_role, visible
 
-NONE_WORDS = frozenset({"", "none", "null", "nil", "n/a", "notool", "noaction", "notoolneeded", "无", "没有", "不需要", "无需工具"})
+NONE_WORDS = frozenset({
+    "", "none", "null", "nil", "n/a", "notool", "noaction", "notoolneeded", "nothing", "无", "没有", "不需要", "无需工具",
+})  # fmt: skip
 _ANGLED = re.compile(r"\s*<[^<>]{1,80}>\s*")
 _ANGLED_WORDS = re.compile(
     r"\s*<[^<>]{0,100}\b(?:your|the|tool|name|answer|reasoning|thoughts?|null|none|here|input|value|argument|text)\b[^<>]{0,100}>\s*",
     re.IGNORECASE,
 )
 _DOTS = re.compile(r"\s*(?:\.{3,}|…+)\s*")
-_NAME_WORDS = re.compile(r"\s*(?:the )?(?:names? of (?:the|a) tool|tool[ _-]?names?|tool to (?:use|call)|工具名)", re.IGNORECASE)
+_NAME_WORDS = re.compile(
+    r"\s*(?:the )?(?:names? of (?:the|a) tool|tool[ _-]?names?|tool to (?:use|call)|工具名|one of\b|(?:string|str|tool|action|name)\s*\Z)",
+    re.IGNORECASE,
+)
 
 
 def may_decide(value: dict[str, Any]) -> bool:

@@ -10,7 +10,8 @@ CANONICAL: dict[str, Role] = {"thought": "thought", "action": "action", "action_
 
 _STRONG: dict[Role, str] = {
     "thought": "thought thoughts 思考 想法 思路",
-    "action": "action actionname tool toolname toolcall toolcalls functioncall 行动 动作 操作 工具 工具名 工具名称",
+    "action": "action actionname tool toolname toolcall toolcalls tooluse tooluses functioncall recipientname"
+    " 行动 动作 操作 工具 工具名 工具名称",
     "input": "actioninput actionargs actionarguments actionparameters toolinput toolargs toolarguments toolparameters"
     " 行动输入 动作输入 操作输入 工具输入 工具参数",
     "answer": "finalanswer answer 最终答案 最终回答 答案",

@@ -118,7 +118,7 @@ class Reader:
         self._pos = pos = blank.end() if blank else self._pos
         noise = NOISE.match(text, pos) if pos < len(text) and text[pos] not in ORDINARY else None
         if noise and noise.end() > pos:
-            name = "comment" if text[pos] in "/#" else "over_escaped" if text[pos] == "\\" else "invisible"
+            name = "comment" if text[pos] in "/#<" else "over_escaped" if text[pos] == "\\" else "invisible"
             self._repairs.setdefault(name, pos)
             self._pos = noise.end()
 

@@ -24,7 +24,9 @@ _CLOSE = "".join(dict.fromkeys("".join(CLOSERS.values())))
 ORDINARY = frozenset("\"'{}[],:-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 BLANK = re.compile(r"[ \t\r\n]*+")
 # A line comment has its quotes in pairs: behind a string that ended too early, // may be its text.
-NOISE = re.compile(rf"""(?:[{_BLANK}]++|(?://|\#)(?:[^\n"]|"[^\n"]*+")*+(?=\n|\Z)|/\*(?:[^*]|\*(?!/))*+\*/|\\[nrt])*+""")
+NOISE = re.compile(
+    rf"""(?:[{_BLANK}]++|(?://|\#)(?:[^\n"]|"[^\n"]*+")*+(?=\n|\Z)|/\*(?:[^*]|\*(?!/))*+\*/|<!--(?:[^-]|-(?!->))*+-->|\\[nrt])*+"""
+)
 # The same for a look-ahead; its limits keep a long comment from being read again for every quote before it.
 _PEEK = re.compile(
     rf"""(?:[{_BLANK}]++|(?://|\#)(?:[^\n"]|"[^\n"]{{0,40}}+"){{0,80}}+(?=\n|\Z)|/\*(?:[^*]|\*(?!/)){{0,80}}+\*/)*+"""
@@ -59,10 +61,16 @@ NOT_NUMBERS = frozenset({"nan", "infinity", "inf"})
 _ENDS = ("```", "~~~", "<|", "</")
 # Who speaks next in a dialogue that the model invents: only at the start of a line.
 SPEAKER = (
-    r"[ \t>*#_\[]*+(?:observations?|(?:tool|function) (?:result|output|response)s?|users?|humans?|assistant|system|ai|question"
-    r"|观察结果|观察|观测|工具结果|工具返回|用户|助手|系统)[ \t]*+\d*[ \t*_\]]*+(?:[:：]|\n|\Z)"
+    r"[ \t>*#_\[]*+(?:observations?|(?:[\w-]+[ _]){0,2}(?:results?|outputs?)|(?:tool|function|api)[ _]responses?|users?|humans?"
+    r"|assistant|system|ai|question|观察结果|观察|观测|(?:工具|函数|查询|搜索)?结果|工具返回|用户|助手|系统)"
+    r"[ \t]*+\d*[ \t*_\]]*+(?:[:：]|\n|\Z)"
 )
-_SPEAKER = re.compile(SPEAKER, re.IGNORECASE)
+# What cannot be a member where one is expected: the next speaker, or a line of prose.
+_NO_MEMBER = re.compile(
+    r"[ \t>*#_\[]*+(?:observations?|users?|humans?|assistant|观察|用户|助手)[ \t]*+\d*[ \t*_\]]*+[:：]"
+    r"|[^\W\d_]++(?:'\w++)?[ ,，。][^\n:：\"“{}]{2,}+(?:\n|\Z)",
+    re.IGNORECASE,
+)
 
 
 class Unreadable(Exception):
@@ -101,10 +109,10 @@ def peek(text: str, pos: int) -> int:
 
 
 def text_ends(text: str, pos: int) -> bool:
-    """Does something stand at pos that is no part of an object: a fence, a server's token, the next speaker?"""
+    """Does something stand at pos that is no part of an object: a fence, a server's token, the next speaker, a line of prose?"""
     if text.startswith(_ENDS, pos):
         return True
     line = pos
     while line and text[line - 1] in " \t":
         line -= 1
-    return line > 0 and text[line - 1] == "\n" and _SPEAKER.match(text, pos) is not None
+    return line > 0 and text[line - 1] == "\n" and _NO_MEMBER.match(text, pos) is not None

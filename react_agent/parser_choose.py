@@ -21,7 +21,9 @@ from react_agent.parser_shape import Shape, plain_shape, shape
 from react_agent.parser_text import read_text
 from react_agent.registry import ToolRegistry
 
-_TURN = r"<\|(?:im_start|start|start_header_id)\|>|<start_of_turn>|<(?:observation|tool_response)>"
+_TURN = (
+    r"<\|(?:im_start|start|start_header_id)\|>|<start_of_turn>|<(?:(?:tool|function)_)?(?:observation|response|results?)>|\[TOOL_RESULTS\]"
+)
 _NEXT_SPEAKER = re.compile(rf"(?:\A|(?<=\n)){SPEAKER}|{_TURN}", re.IGNORECASE)
 _KEY = re.compile(r'"(?:thought|action|action_input|final_answer)"\s*:')
 _NOT_WORDS = re.compile(r"```\w*|~~~\w*|<[^<>\n]{0,80}>|\[/?[A-Z]+\]")

@@ -16,6 +16,7 @@ _WRAPPER_WORDS = frozenset({
     "response", "output", "result", "json", "decision", "reply", "tool", "call", "calls", "function", "action", "step", "next",
     "message", "content", "data", "object", "assistant", "agent", "root", "final", "my", "the",
 })  # fmt: skip
+_LABELS = frozenset({"type", "id", "role", "status", "version", "format", "index"})  # what may stand beside the wrapped object
 _WORDS = re.compile(r"[A-Z]?[a-z]+")
 _DEEPEST = 4  # how many objects around a call are taken off
 
@@ -43,9 +44,10 @@ class Called:
 
 def unwrapped(value: dict[str, Any], place: Place, repairs: dict[str, int]) -> dict[str, Any]:
     """value without an object of one key around it, such as {"response": {...}}; the inner one may be JSON text or a list of one."""
-    if len(value) != 1:
+    bearing = [key for key in value if squeezed(key) not in _LABELS]
+    if len(bearing) != 1:
         return value
-    key, inner = next(iter(value.items()))
+    key, inner = bearing[0], value[bearing[0]]
     words = _WORDS.findall(key)
     if not words or not _WRAPPER_WORDS.issuperset(word.casefold() for word in words):
         return value

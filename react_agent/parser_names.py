@@ -33,7 +33,7 @@ def find_tool(name: str, tools: ToolRegistry) -> Tool | None:
 
 
 def is_none(name: str) -> bool:
-    return squeezed(bare(name)) in NONE_WORDS
+    return squeezed(bare(name)).removesuffix(".") in NONE_WORDS
 
 
 def is_finish(name: str) -> bool:

@@ -8,13 +8,13 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from react_agent.lenient_json import Guide, Unreadable
+from react_agent.lenient_json import Guide, Unreadable, strict_text
 from react_agent.parser_input import arguments
 from react_agent.parser_labels import Label, begins_label, find_labels
 from react_agent.parser_names import find_tool, is_finish, is_none, unknown_tool
 from react_agent.parser_place import Place
 from react_agent.parser_shape import Shape, answer_text
-from react_agent.parser_yaml import mapping, scalar
+from react_agent.parser_yaml import literal, mapping, scalar
 from react_agent.registry import Tool, ToolRegistry
 
 _PAIRS = {'"': '"', "'": "'", "`": "`", "“": "”"}
@@ -86,7 +86,9 @@ class _Reply:
 
     def _answer(self, label: Label) -> str | None:
         text = label.answer
-        return answer_text(scalar(text, label.begin) if label.underscored and "\n" not in text else text)
+        if label.underscored and (text.startswith(("|", ">")) or "\n" not in text):
+            return answer_text(literal(text, label.begin) if "\n" in text else scalar(text, label.begin))
+        return answer_text(text)
 
     # Inputs.
 
@@ -116,15 +118,25 @@ class _Reply:
 
     def _plain(self, tool: Tool, text: str, place: Place) -> dict[str, Any]:
         """Plain text as the argument of a tool with one parameter, if it is plain where it ends and what it means."""
-        quotes = text[0], _PAIRS.get(text[0], "")
+        if text[0] == '"' and isinstance(decoded := _decoded(text), str):
+            text = decoded
+        quotes = text[:1], _PAIRS.get(text[:1], "")
         if len(text) > 1 and text.endswith(quotes[1] or "\0") and not any(quote in text[1:-1] for quote in quotes):
             text = text[1:-1]
         named = any(re.match(rf"{re.escape(name)}\s*[:=：]", text) for name in tool.parameter_names)
         cut = "\n" in text and begins_label(text.rpartition("\n")[2])
-        if cut or "\n\n" in text or is_none(text) or named or text.startswith(("[", "<", "{")):
+        if cut or "\n\n" in text or is_none(text) or named or text.startswith(("[", "<")):
             hint = "it is not plain which argument this is or where it ends; send it as a JSON object"
             raise Unreadable("bad_input", place.start, hint)
         return arguments(tool, text, True, place, self.repairs)
+
+
+def _decoded(text: str) -> object:
+    """The value of a text that is JSON, else None."""
+    try:
+        return strict_text(text)
+    except ValueError:
+        return None
 
 
 def _input_text(action: Label) -> str:

@@ -57,6 +57,14 @@ def scalar(text: str, offset: int) -> str | None:
     raise Unreadable("bad_syntax", offset, f"the quote around {text[:40]!r} is not closed, or more lines follow it")
 
 
+def literal(text: str, offset: int) -> str:
+    """The lines of a | block, whose mark is on the first line. Raises Unreadable for other blocks."""
+    mark, _, lines = text.partition("\n")
+    if not _BLOCK.fullmatch(mark.strip()):
+        raise Unreadable("bad_syntax", offset, f"the block that begins with {mark[:40]!r} can be read in more than one way")
+    return _dedented(lines.split("\n"))
+
+
 def _typed(value: str, tool: Tool, key: str, offset: int) -> Any:
     if not value or (value[0] not in "\"'" and _NOT_PLAIN.match(value)):
         raise _unclear(f"{key}: {value}", offset)

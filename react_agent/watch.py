@@ -1,8 +1,9 @@
 """Has the decision's object closed? Asked by the streaming endpoints, piece by piece, so that they can end the call.
 
 Ending it drops the rest of the reply, so the answer is yes only where the rest could not change what the parser says, other than
-by contradicting it: after an object that holds a whole decision, that is no item of a list, and that no prose stands before. In
-front of prose the opening tag of a reasoning block may be missing, and only a closing tag shows that the reasoning is over.
+by contradicting it: after an object that holds a whole decision, that is no item of a list, that no prose stands before, and that
+is not continued on its line. In front of prose the opening tag of a reasoning block may be missing, and only a closing tag shows
+that the reasoning is over. An object that goes on after its last brace may stand in a text whose quotes were not escaped.
 """
 
 import re
@@ -26,6 +27,8 @@ _PRELUDE = re.compile(
 _ANALYSIS = re.compile(r"<\|channel\|>analysis[^<{\n]{0,100}<\|message\|>", re.IGNORECASE)
 _ANALYSIS_END = re.compile(f"({CHANNEL_END.pattern})", re.IGNORECASE)
 _BRACE_OR_QUOTE = re.compile(r'["{}]')
+_BLANKS = re.compile(r"[\s\u200b\ufeff]*+")
+_ENOUGH_BLANKS = 16  # after them, nothing more is expected
 _QUOTE_OR_SLASH = re.compile(r'["\\]')
 _NO_OBJECT_AFTER = re.compile(r"(?:\[|(?:input|arguments?|输入|参数)[*_ \t]*[:：][*_ \t]*)\s*\Z", re.IGNORECASE)
 
@@ -155,11 +158,22 @@ class DecisionWatcher:
             reading = None
         self._step = None
         if reading and reading.ending == "closed" and reading.end == len(text) and not reading.inferred:
-            if is_whole(reading.value):
-                self.closed = not self._worded or any(strong_role(key) == "thought" for key in reading.value)
+            if is_whole(reading.value) and (not self._worded or any(strong_role(key) == "thought" for key in reading.value)):
+                self._step = self._behind
             elif not may_decide(reading.value):
                 self._step = self._prose
         return self._step is not None
+
+    def _behind(self) -> bool:
+        """Behind the decision: close at what cannot belong to it, a fence, a token or a new line; else the parser must see it all."""
+        text = self._pending
+        blanks = _BLANKS.match(text)
+        end = blanks.end() if blanks else 0
+        if end < len(text) or end >= _ENOUGH_BLANKS:
+            next_char = text[end : end + 1]
+            self.closed = end >= _ENOUGH_BLANKS or next_char in "`<" or ("\n" in text[:end] and next_char not in "\"',:}])")
+            self._step = None
+        return False
 
 
 def _begun_tag(text: str, pos: int) -> str:

@@ -167,6 +167,7 @@ REFUSED = [
     ('{"thought": "t", "action": "none", "final_answer": ""}', "stop", "no_answer", '{"thought": "t", "action": "none", "fina', 1, 1),
     ('{"action": "search", "action_input": {"query": 007}}', "stop", "bad_number", "007}}", 1, 48),
     ('{"action": "search", "action_input": {"query": ' + "[" * 200 + "}", "stop", "too_deep", "[" * 40, 1, 146),
+    (CALL[:-1], "content_filter", "truncated", 't": {"query": "x"}, "final_answer": null', 1, 90),
     (CALL[:-1], "length", "truncated", 't": {"query": "x"}, "final_answer": null', 1, 90),
     ("I do not know", "length", "truncated", "I do not know", 1, 14),
     ("", "length", "empty", "", 1, 1),
@@ -181,14 +182,18 @@ def test_refusals_say_what_and_where(text, finish_reason, reason, excerpt, line,
 
 
 def test_a_refusal_field_is_refused_whatever_the_text_says():
-    with pytest.raises(ParseError, match="refused"):
+    with pytest.raises(ParseError) as caught:
         parse_decision(Completion(CALL, "stop", refusal="I cannot help with that."), SEARCH)
+    assert (caught.value.reason, caught.value.line, caught.value.column) == ("refused", 1, 1)
 
 
 def test_length_is_checked_before_anything_is_read():
+    assert MAX_CHARACTERS == 2_000_000
     text = " " * (MAX_CHARACTERS - len(CALL)) + CALL
     assert parse(text).call == ToolCall("search", {"query": "x"})
-    assert refused(" " + text).reason == "too_long"
+    for finish_reason in ("stop", "length"):
+        error = refused(" " + text, finish_reason=finish_reason)
+        assert (error.reason, error.hint, error.column) == ("too_long", "the reply has 2,000,001 characters, and at most 2,000,000 are read", 1)
 
 
 HINTS = [

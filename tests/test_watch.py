@@ -63,13 +63,20 @@ CLOSES = [
     ("return ", CALL),
     ("(", CALL),
 ]
-TAILS = ["", "\n```", "\nObservation: 3\n", " and more", "}", CALL]
+# What may follow, and how much of it is waited for: only then is it plain that the object is not continued.
+TAILS = {"\n```": 2, "```": 1, "\nObservation: 3\n": 2, "<|im_end|>": 1, "\n\n  Done.": 5, " " * 20: 16, "\n" + CALL: 2, "\n" * 30: 16}
 
 
 @pytest.mark.parametrize("tail", TAILS, ids=repr)
 @pytest.mark.parametrize(("before", "reply"), CLOSES, ids=[f"{before[:20]}{reply[:12]}" for before, reply in CLOSES])
-def test_it_closes_at_the_end_of_the_object(before, reply, tail):
-    assert closing(before + reply + tail) == len(before) + len(reply)
+def test_it_closes_behind_the_object(before, reply, tail):
+    assert closing(before + reply + tail) == len(before) + len(reply) + TAILS[tail]
+
+
+@pytest.mark.parametrize("tail", ["", "\n", " and more", '" ok', ', "final_answer": null}', "}", "\n}", '\n"', CALL, ")", " Observation: 3"])
+def test_it_stays_open_while_the_object_may_go_on(tail):
+    assert closing(CALL + tail) is None
+    assert closing(CALL + tail, []) is None
 
 
 # What never closes: the rest may still change what the parser says.
@@ -110,20 +117,22 @@ OPEN = [
 
 @pytest.mark.parametrize("text", OPEN, ids=[f"{number}-{text[:30]}" for number, text in enumerate(OPEN)])
 def test_it_stays_open(text):
-    assert closing(text) is None
-    assert closing(text, []) is None
+    for reply in (text, text + "\n```"):
+        assert closing(reply) is None
+        assert closing(reply, []) is None
 
 
 def test_after_data_at_the_start_of_a_reply_only_reasoning_that_ends_makes_an_object_count():
-    assert closing('{"a": 1}\n' + CALL) is None
-    assert closing('<think>x</think>{"a": 1}\n' + CALL) is not None
-    assert closing('{"a": 1}\nso:\n</think>\n' + CALL) is not None
+    assert closing('{"a": 1}\n' + CALL + "\n`") is None
+    assert closing('<think>x</think>{"a": 1}\n' + CALL + "\n`") is not None
+    assert closing('{"a": 1}\nso:\n</think>\n' + CALL + "\n`") is not None
 
 
 def test_once_closed_it_stays_closed():
     watcher = DecisionWatcher()
     assert not watcher.closed
-    assert watcher.feed(CALL)
+    assert not watcher.feed(CALL)
+    assert watcher.feed("\n`")
     assert watcher.feed("more")
     assert watcher.closed
 
@@ -178,4 +187,4 @@ def test_what_is_cut_off_would_not_have_changed_the_decision(case):
                          ids=lambda case: case["id"])  # fmt: skip
 def test_ordinary_replies_are_closed_early(case):
     left_open = {"fence-08", "more-fence-03", "more-fence-05", "more-fence-07", "more-fence-12", "more-think-13"}
-    assert (closing(case["text"]) is None) == (case["id"] in left_open)
+    assert (closing(case["text"] + "\n```") is None) == (case["id"] in left_open)
