@@ -65,8 +65,8 @@ def add_endpoint_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--temperature", type=float, metavar="T", help="default 0, the most likely reply; anthropic: leaves it to the model")
     group.add_argument("--max-output-tokens", type=count, default=512, metavar="N", help="the most tokens of one reply (default 512)")
     group.add_argument("--structured", choices=CHOICES, default="off",
-                       help="hold replies to the decision's JSON Schema, where the server proves that it does (auto) or in this way, as long "
-                       "as it is not refused (default off: a model that holds the format gains nothing)")  # fmt: skip
+                       help="hold replies to the decision's JSON Schema, where the server proves that it does (auto) or in this way, as "
+                       "long as it is not refused (default off: a model that holds the format gains nothing)")  # fmt: skip
     group.add_argument("--seed", type=int, metavar="N", help="for servers that draw at random")
     group.add_argument("--no-stream", action="store_true", help="wait for whole replies")
     group.add_argument("--call-timeout", type=positive, default=300.0, metavar="S", help="seconds for one call (default 300)")
