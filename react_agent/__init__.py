@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from react_agent.errors import ConfigError, EndpointError, ParseError, ReactAgentError, RunError, ToolError, TraceError
     from react_agent.limits import Limits
     from react_agent.parser import parse_decision
-    from react_agent.registry import Approval, ApprovalRequest, Tool, ToolRegistry, tool
     from react_agent.playback import replay, resume
+    from react_agent.registry import Approval, ApprovalRequest, Tool, ToolRegistry, tool
     from react_agent.report import render_report
     from react_agent.trace import Trace, read_trace
     from react_agent.types import Completion, Decision, Message, Observation, RunResult, Step, ToolCall, Usage

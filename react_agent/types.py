@@ -18,9 +18,10 @@ StopReason = Literal[
 ]  # fmt: skip
 STATUS_OF: Mapping[StopReason, Status] = {
     "answer": "completed",
-    "max_steps": "budget_exhausted", "token_budget": "budget_exhausted", "time_budget": "budget_exhausted", "cost_budget": "budget_exhausted",
-    "parse_failures": "failed", "repeated_action": "failed", "refused": "failed", "endpoint_error": "failed", "context_overflow": "failed",
-    "tool_crash": "failed", "ungrounded_answer": "failed", "trace_error": "failed",
+    "max_steps": "budget_exhausted", "token_budget": "budget_exhausted", "time_budget": "budget_exhausted",
+    "cost_budget": "budget_exhausted",
+    "parse_failures": "failed", "repeated_action": "failed", "refused": "failed", "endpoint_error": "failed",
+    "context_overflow": "failed", "tool_crash": "failed", "ungrounded_answer": "failed", "trace_error": "failed",
     "cancelled": "cancelled",
 }  # fmt: skip
 

@@ -20,8 +20,10 @@ HELP = """Write a question and press Enter. Ctrl-C ends the answer, Ctrl-D the p
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    parser = commands.add_parser("chat", help="several questions in one dialogue", description=f"Several questions in one dialogue.\n\n{HELP}",
-                                 formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
+    parser = commands.add_parser(
+        "chat", help="several questions in one dialogue", description=f"Several questions in one dialogue.\n\n{HELP}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
     add_agent_options(parser)
     add_output_options(parser)
     add_endpoint_options(parser)

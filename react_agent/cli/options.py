@@ -60,7 +60,7 @@ def add_endpoint_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--template", default="", metavar="NAME",
                        help=f"make one prompt of the messages, for endpoints that take one ({', '.join((AUTO, *TEMPLATES))})")  # fmt: skip
     group.add_argument("--context-window", type=count, metavar="N", help="tokens of prompt and reply together (default: the server tells)")
-    group.add_argument("--model-file", type=Path, metavar="FILE", help="this GGUF file in place of a download; any model of your own, or the one that --local NAME names")
+    group.add_argument("--model-file", type=Path, metavar="FILE", help="a GGUF file of your own; with --local NAME in place of a download")
     group.add_argument("--api-key-file", type=Path, metavar="FILE", help="a file with the key, in place of LLM_API_KEY")
     group.add_argument("--temperature", type=float, metavar="T", help="default 0, the most likely reply; anthropic: leaves it to the model")
     group.add_argument("--max-output-tokens", type=count, default=512, metavar="N", help="the most tokens of one reply (default 512)")

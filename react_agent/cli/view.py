@@ -9,7 +9,16 @@ from collections.abc import Callable
 from typing import Any, Protocol, TextIO
 
 from react_agent.trace_events import (
-    CompletionReceived, DecisionMade, EndpointFailed, Event, Noted, ReplyUnreadable, RequestSent, RunEnded, RunStarted, TextArrived,
+    CompletionReceived,
+    DecisionMade,
+    EndpointFailed,
+    Event,
+    Noted,
+    ReplyUnreadable,
+    RequestSent,
+    RunEnded,
+    RunStarted,
+    TextArrived,
     ToolEnded,
 )  # fmt: skip
 
@@ -180,8 +189,9 @@ class View:
             self._block("stopped", event.error)
         usage = event.usage
         cost = "" if event.cost is None else f", cost {event.cost:.6f}"
-        self._block("total", f"{event.steps} steps, {usage.input_tokens} prompt + {usage.output_tokens} reply tokens, {event.seconds:.1f} s{cost}"
-                    + (", answered on the last step allowed" if event.forced else ""))  # fmt: skip
+        tokens = f"{usage.input_tokens} prompt + {usage.output_tokens} reply tokens"
+        forced = ", answered on the last step allowed" if event.forced else ""
+        self._block("total", f"{event.steps} steps, {tokens}, {event.seconds:.1f} s{cost}{forced}")
 
 
 def call_arguments(arguments: Any) -> str:
