@@ -6,6 +6,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 
+from react_agent.agent_endpoint import SafeEndpoint
 from react_agent.agent_journal import RunStopped
 from react_agent.agent_playback import Playback
 from react_agent.agent_run import Run, Setup
@@ -45,6 +46,7 @@ class Agent:
         registry = tools if isinstance(tools, ToolRegistry) else ToolRegistry(tools)
         if require_tool and not len(registry):
             raise ConfigError("require_tool=True needs at least one tool")
+        SafeEndpoint(endpoint)  # raises for one that has no room for a reply
         prompts = load(language)
         self._trace, self.fsync, self.mask = trace, fsync, Masker(tuple(secrets))
         messages = opening(prompts, registry, instructions, examples=examples)

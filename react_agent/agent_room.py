@@ -1,12 +1,14 @@
 """What a run may still use: its limits, and the model's window."""
 
 import math
+from dataclasses import replace
 
+from react_agent.agent_endpoint import SafeEndpoint
 from react_agent.agent_journal import Journal, RunStopped
-from react_agent.endpoints.base import Endpoint, Request
+from react_agent.endpoints.base import Request
 from react_agent.errors import EndpointError
 from react_agent.limits import Budget
-from react_agent.tokens import estimate_prompt
+from react_agent.tokens import estimate_prompt, estimate_tokens
 from react_agent.trace_events import PromptCounted, RequestSent, Summarised
 from react_agent.transcript import Transcript
 from react_agent.types import Completion, Message, StopReason, Usage
@@ -26,7 +28,7 @@ class Room:
     summarise: what the model is asked for when old observations must go, empty for one-line notes in their place.
     """
 
-    def __init__(self, budget: Budget, transcript: Transcript, endpoint: Endpoint, journal: Journal, summarise: str = "") -> None:
+    def __init__(self, budget: Budget, transcript: Transcript, endpoint: SafeEndpoint, journal: Journal, summarise: str = "") -> None:
         self.budget = budget
         self.limits = budget.limits
         self.transcript = transcript
@@ -92,6 +94,14 @@ class Room:
         if self.limits.max_tokens is not None:
             room = min(room, self.limits.max_tokens - self.budget.usage.total_tokens - prompt)
         return max(1, room)
+
+    def usage_of(self, completion: Completion, prompt: int) -> Usage:
+        """What a call used: what the server does not tell, or tells as nothing, is estimated. prompt: its size as we know it."""
+        told = completion.usage or Usage()
+        written = math.ceil(estimate_tokens(completion.text + completion.reasoning) * self.transcript.meter.factor)
+        whole = (told.input_tokens or prompt, told.output_tokens or written)
+        ours = whole != (told.input_tokens, told.output_tokens)
+        return replace(told, input_tokens=whole[0], output_tokens=whole[1], estimated=told.estimated or ours)
 
     def used(self, completion: Completion, seconds: float) -> None:
         """A call was made: book it, and let the meter learn from the server's count."""

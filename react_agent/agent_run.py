@@ -1,13 +1,13 @@
 """One run: its state, and what the loop does with it (exceeded, think, act, record, finish)."""
 
 import logging
-import math
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from react_agent.agent_calls import Calls
+from react_agent.agent_endpoint import SafeEndpoint
 from react_agent.agent_guards import Grounding
 from react_agent.agent_hearing import Hearing
 from react_agent.agent_journal import Journal, RunStopped
@@ -21,7 +21,6 @@ from react_agent.limits import Budget, Limits
 from react_agent.parser import canonical, parse_decision
 from react_agent.prompt import PromptSet
 from react_agent.registry import Approval, ApprovalRequest, Gate, Tool, ToolRegistry
-from react_agent.tokens import estimate_tokens
 from react_agent.trace import Trace
 from react_agent.trace_events import (
     CompletionReceived,
@@ -95,7 +94,8 @@ class Run:
         self.transcript = Transcript([*setup.opening, *history], self._compaction_note)
         self.transcript.ask(question)
         asked = setup.prompts.frames["summarise"] if setup.summarise else ""
-        self.room = Room(self.budget, self.transcript, setup.endpoint, self.journal, asked)
+        self.endpoint = SafeEndpoint(setup.endpoint)
+        self.room = Room(self.budget, self.transcript, self.endpoint, self.journal, asked)
         gate = Gate(setup.approve)
         self.calls = Calls(setup.tools, gate, self.journal, self.budget, setup.clock, setup.prompts.frames["outcome_unknown"])
         self.grounding = Grounding(setup.require_tool, setup.check_numbers, setup.retry_failed_input)
@@ -108,14 +108,14 @@ class Run:
     def start(self) -> None:
         setup = self.setup
         recorded = self.playback.next_is(RunStarted)
-        self.room.window = recorded.context_window if recorded else setup.endpoint.context_window
+        self.room.window = recorded.context_window if recorded else self.endpoint.context_window
         self.journal.emit(RunStarted(
             run_id=self.run_id, question=self.question, language=setup.prompts.language,
             prompt=f"{setup.prompts.name}@{setup.prompts.digest}", instructions=setup.instructions,
-            endpoint=setup.endpoint.describe(), limits=asdict(setup.limits),
+            endpoint=self.endpoint.describe(), limits=asdict(setup.limits),
             options={name: getattr(setup, name) for name in OPTIONS},
             tools=tuple(_described(tool) for tool in setup.tools), history=self.history,
-            context_window=self.room.window, max_output_tokens=setup.endpoint.max_output_tokens,
+            context_window=self.room.window, max_output_tokens=self.endpoint.max_output_tokens,
         ))  # fmt: skip
 
     def exceeded(self) -> StopReason | None:
@@ -149,7 +149,7 @@ class Run:
         if isinstance(recorded, EndpointError):
             raise recorded
         started = self.setup.clock()
-        completion = recorded or self.setup.endpoint.complete(messages, self._request(step, room))
+        completion = recorded or self.endpoint.complete(messages, self._request(step, room))
         seconds = completion.seconds if recorded else self.setup.clock() - started
         return self._received(step, replace(completion, seconds=round(seconds, 4)))
 
@@ -163,9 +163,7 @@ class Run:
         )  # fmt: skip
 
     def _received(self, step: int, completion: Completion) -> Completion:
-        if completion.usage is None:
-            written = math.ceil(estimate_tokens(completion.text + completion.reasoning) * self.transcript.meter.factor)
-            completion = replace(completion, usage=Usage(self.transcript.tokens, written, estimated=True))
+        completion = replace(completion, usage=self.room.usage_of(completion, self.transcript.tokens))
         self.room.used(completion, completion.seconds)
         self.journal.emit(CompletionReceived(
             step, completion.text, completion.finish_reason, completion.usage or Usage(), completion.reasoning, completion.refusal,

@@ -113,7 +113,7 @@ def replay(path: str | os.PathLike[str], tools: ToolRegistry | Iterable[Tool] | 
     playback = Playback(_until_the_end(run.events), strict=False, live_tools=tools is not None)
     start = run.start
     settings: dict[str, Any] = {"limits": run.limits, "language": start.language, "instructions": start.instructions, **start.options}
-    endpoint = ScriptedEndpoint(_out_of_replies, context_window=start.context_window, max_output_tokens=start.max_output_tokens)
+    endpoint = ScriptedEndpoint(_out_of_replies, context_window=start.context_window, max_output_tokens=max(1, start.max_output_tokens))
     agent = Agent(endpoint, recorded_tools(start) if tools is None else tools, **{**settings, **options})
     result = agent.resume(start.question, start.run_id, None, playback, history=start.history)
     return Replay(result, playback.difference, playback.prompt_difference)
