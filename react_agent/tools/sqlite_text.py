@@ -1,5 +1,6 @@
-"""What can be read off the text of a statement: its words, the tables it names, what it compares. For messages; no guard rests on it.
+"""What can be read off the text of a statement: its words, the tables it names, what it compares.
 
+For messages; no guard rests on it but the one over without_explain, which refuses when that is mistaken.
 Imported by the child process too, which runs without the package: the standard library only.
 """
 
