@@ -1,6 +1,5 @@
 """One run: its state, and what the loop does with it (exceeded, think, act, record, finish)."""
 
-import logging
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -35,7 +34,6 @@ from react_agent.trace_events import (
 from react_agent.transcript import Transcript
 from react_agent.types import STATUS_OF, Completion, Decision, Message, Observation, RunResult, Step, StopReason, ToolCall, Usage
 
-_LOG = logging.getLogger("react_agent")
 OPTIONS = ("require_tool", "check_numbers", "retry_failed_input", "raw_history", "early_stop", "summarise")  # recorded in the trace
 OBJECTIONS = {
     "answer_without_tool": "the answer was sent back: no tool call stands behind it",
@@ -154,12 +152,13 @@ class Run:
         return self._received(step, replace(completion, seconds=round(seconds, 4)))
 
     def _request(self, step: int, room: int) -> Request:
-        hearing = Hearing(step, self.setup.on_event)
+        heard = self.setup.on_event is not None
+        hearing = Hearing(step, self.journal.tell if heard else None)
         return Request(
             max_output_tokens=room, deadline=self.budget.deadline, cancel=self.journal.cancel,
             schema=decision_schema(() if self.forced else self.setup.tools),
             closed=hearing.closed if self.setup.early_stop else None, on_restart=hearing.restart,
-            on_text=hearing.text if self.setup.on_event else None, on_reasoning=hearing.reasoning if self.setup.on_event else None,
+            on_text=hearing.text if heard else None, on_reasoning=hearing.reasoning if heard else None,
         )  # fmt: skip
 
     def _received(self, step: int, completion: Completion) -> Completion:
@@ -290,11 +289,7 @@ class Run:
             STATUS_OF[stop], stop, answer, tuple(self.steps), usage, seconds, self.run_id, error, forced, cost, self.journal.path,
             tuple(self.calls.side_effects), tuple(dialogue),
         )  # fmt: skip
-        try:
-            self.journal.emit(RunEnded(result.status, stop, answer, len(self.steps), usage, seconds, error, forced, cost))
-        except RunStopped as stopped:
-            _LOG.error("%s", stopped.error)
-        self.journal.close()
+        self.journal.end(RunEnded(result.status, stop, answer, len(self.steps), usage, seconds, error, forced, cost))
         return result
 
 

@@ -1,5 +1,6 @@
 """Go along a recorded run again: to its end (resume), or beside the code of today (replay)."""
 
+import logging
 import os
 import threading
 from collections.abc import Callable, Iterable
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from react_agent.agent import Agent
+from react_agent.agent_journal import told
 from react_agent.agent_playback import Playback, completion_of
 from react_agent.endpoints.scripted import ScriptedEndpoint
 from react_agent.errors import ConfigError, EndpointError, TraceError
@@ -17,6 +19,7 @@ from react_agent.trace import Record, Trace, read_trace
 from react_agent.trace_events import CompletionReceived, EndpointFailed, Event, RunEnded, RunResumed, RunStarted
 from react_agent.types import RunResult
 
+_LOG = logging.getLogger("react_agent")
 RESUMABLE = frozenset({"endpoint_error", "cancelled", "trace_error"})  # the ways to end from which a run can go on
 
 
@@ -95,8 +98,8 @@ def resume(path: str | os.PathLike[str], make_agent: Callable[[Recorded], Agent]
     resumed = RunResumed(len(run.events) - len(events), run.seconds, len(events))
     try:
         trace.write(resumed)
-        if agent.setup.on_event is not None:
-            agent.setup.on_event(resumed)
+        if agent.setup.on_event is not None and (crash := told(agent.setup.on_event, resumed)):
+            _LOG.error("the listener (on_event) failed at resume; the run goes on:\n%s", crash)
         return agent.resume(run.start.question, run.start.run_id, trace, Playback(events), seconds_before=run.seconds,
                             history=run.start.history, cancel=cancel)  # fmt: skip
     finally:

@@ -16,6 +16,7 @@ from typing import Any
 
 from react_agent.errors import TraceError
 from react_agent.trace_events import EVENTS, Event
+from react_agent.trace_file import LineFile
 from react_agent.types import Message, Usage
 
 
@@ -82,9 +83,11 @@ def to_line(event: Event, now: float, mask: Masker | None = None) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """What the encoder does not know: messages, usage, and whatever a tool was called with."""
+    """What the encoder does not know: messages, usage, a schema in a mapping of another kind, and whatever a tool was called with."""
     if isinstance(value, Message):
         return {"role": value.role, "content": value.content}
+    if isinstance(value, Mapping):
+        return dict(value)
     return asdict(value) if isinstance(value, Usage) else str(value)
 
 
@@ -129,61 +132,35 @@ def _typed(name: str, value: Any) -> Any:
 class Trace:
     """Appends events to one file. Every event is in the operating system's hands when write() returns; fsync=True waits for the disk.
 
-    path: a file (an existing one is never overwritten: the next free name is taken) or a folder (one file a run). append: go on in an
-    existing trace.
-    Raises TraceError when it cannot be opened or written.
+    path: a file (an existing one is never overwritten: the next free name is taken), a folder (one file a run) or a device. append: go
+    on in an existing trace, which no other run may be writing.
+    Raises TraceError when it cannot be opened or written; of an event that could not be written nothing is in the file.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, run_id: str = "", fsync: bool = False, append: bool = False,
                  mask: Masker | None = None, clock: Callable[[], float] = time.time) -> None:  # fmt: skip
         self._clock = clock
-        self._fsync = fsync
         self._mask = mask
         try:
-            self.path, self._fd = _open(Path(path), run_id, append)
-        except OSError as error:
-            raise TraceError(f"the trace {path} cannot be written: {error.strerror or error}") from None
+            self._file = LineFile(Path(path), run_id, append=append, fsync=fsync)
+        except (OSError, ValueError) as error:  # ValueError: a zero byte in the path
+            raise TraceError(f"the trace {path} cannot be written: {_why(error)}") from None
+        self.path = self._file.path
 
     def write(self, event: Event) -> None:
         if not event.recorded:
             return
-        data = (to_line(event, self._clock(), self._mask) + "\n").encode()
         try:
-            view = memoryview(data)
-            while view:
-                view = view[os.write(self._fd, view) :]
-            if self._fsync:
-                os.fsync(self._fd)
-        except OSError as error:
-            raise TraceError(f"the trace {self.path} cannot be written: {error.strerror or error}") from None
+            self._file.add((to_line(event, self._clock(), self._mask) + "\n").encode())
+        except (OSError, ValueError, TypeError, RecursionError) as error:  # the last three: what JSON cannot hold
+            raise TraceError(f"the trace {self.path} cannot be written: {_why(error)}") from None
 
     def close(self) -> None:
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
+        self._file.close()
 
 
-def _open(path: Path, run_id: str, append: bool) -> tuple[Path, int]:
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
-    if append:
-        return path, _reopened(path, flags)
-    if path.is_dir():
-        path = path / f"{time.strftime('%Y%m%d-%H%M%S')}-{run_id or os.getpid()}.jsonl"
-    for number in range(1, 10_000):
-        candidate = path if number == 1 else path.with_name(f"{path.stem}.{number}{path.suffix}")
-        try:
-            return candidate, os.open(candidate, flags | os.O_EXCL, 0o600)
-        except FileExistsError:
-            continue
-    raise OSError(f"no free name beside {path.name}")
-
-
-def _reopened(path: Path, flags: int) -> int:
-    """An existing trace, without the last line if that was cut by a crash."""
-    with open(path, "r+b") as file:
-        whole = file.read().rfind(b"\n") + 1
-        file.truncate(whole)
-    return os.open(path, flags, 0o600)
+def _why(error: Exception) -> str:
+    return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
 def read_trace(path: str | os.PathLike[str]) -> list[Record]:
@@ -197,7 +174,7 @@ def iter_trace(path: str | os.PathLike[str]) -> Iterator[Record]:
         with open(path, encoding="utf-8", errors="replace", newline="\n") as file:
             yield from _records(path, file)
     except OSError as error:
-        raise TraceError(f"the trace {path} cannot be read: {error.strerror or error}") from None
+        raise TraceError(f"the trace {path} cannot be read: {_why(error)}") from None
 
 
 def _records(path: str | os.PathLike[str], file: Iterable[str]) -> Iterator[Record]:
