@@ -28,6 +28,7 @@ WEAK: dict[str, Role] = {name: role for role, names in _WEAK.items() for name in
 # What a reader does not see: zero-width and direction marks, soft hyphens, the byte order mark, control characters.
 INVISIBLE = "\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\x00-\x08\x0e-\x1f\x7f"
 _INVISIBLE = re.compile(f"[{INVISIBLE}]+")
+_LONGEST = 80  # characters of a key that are looked at
 _SEPARATORS = re.compile(f"[\\s_\\-{INVISIBLE}]+")
 
 
@@ -36,10 +37,14 @@ def visible(text: str) -> str:
     return _INVISIBLE.sub("", text)
 
 
-@functools.lru_cache(maxsize=1024)
 def squeezed(key: str) -> str:
     """A key as it is compared: "Action_Input", "actionInput" and "action input" are one."""
-    return _SEPARATORS.sub("", key[:80]).casefold()
+    return _squeezed(key[:_LONGEST])
+
+
+@functools.lru_cache(maxsize=1024)
+def _squeezed(key: str) -> str:
+    return _SEPARATORS.sub("", key).casefold()
 
 
 def strong_role(key: str) -> Role | None:
