@@ -91,5 +91,7 @@ class Agent:
         except RunStopped as stopped:
             stop, run.error = stopped.reason, stopped.error
         except KeyboardInterrupt:
+            if run.playback.active:  # nothing has been done yet that is not in the trace
+                raise
             stop = "cancelled"
         return run.finish(stop)

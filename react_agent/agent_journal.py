@@ -38,8 +38,11 @@ class Journal:
         self._complained = False
 
     def emit(self, event: Event) -> None:
-        """Record the event, then tell the listener. Raises RunStopped when it cannot be recorded: nothing runs unrecorded."""
+        """Record the event, then tell the listener. Raises RunStopped when it cannot be recorded (nothing runs unrecorded), and where a
+        replay is no longer as it was (nothing runs behind a difference)."""
         seen = event.recorded and self.playback.passed(event)
+        if self.playback.difference and not isinstance(event, RunEnded):
+            raise RunStopped("cancelled", self.playback.difference)
         if self.trace is not None and not seen:
             self._write(self.trace, event)
         self.last = event

@@ -6,11 +6,12 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from react_agent.errors import EndpointError, TraceError
-from react_agent.trace_events import CompletionReceived, EndpointFailed, Event, RequestSent, RunStarted, ToolEnded, ToolStarted
+from react_agent.trace_events import CompletionReceived, EndpointFailed, Event, RequestSent, RunEnded, RunStarted, ToolEnded, ToolStarted
 from react_agent.types import Completion, Observation
 
-# Fields that may differ between a recorded event and the same event now without any difference in behaviour.
-_FREE = frozenset({"seconds", "estimated_tokens", "usage", "cost", "error", "message"})
+# Fields that may differ between a recorded event and the same event now without any difference in behaviour: measured ones, and words
+# for a person, in which the home folder is masked (what the model is told of them is compared in other fields).
+_FREE = frozenset({"seconds", "estimated_tokens", "usage", "cost", "error", "message", "hint", "coercions"})
 
 
 @dataclass(slots=True)
@@ -81,6 +82,12 @@ class Playback:
         """Whether the recorded request was forced (it may have hung on the clock); computed when there is none."""
         request = self.next_is(RequestSent)
         return computed if request is None else request.forced
+
+
+    def out_of_time(self, computed: bool) -> bool:
+        """Whether the recorded run found its time used up here; computed when there is no record."""
+        ended = self.next_is(RunEnded)
+        return computed if not self.active else ended is not None and ended.stop_reason == "time_budget"
 
 
 def completion_of(event: CompletionReceived) -> Completion:

@@ -43,11 +43,13 @@ class Room:
 
     def exceeded(self) -> StopReason | None:
         """Why the next call may not be made."""
-        if self.journal.cancel.is_set():
+        playback = self.journal.playback
+        if self.journal.cancel.is_set() and not playback.active:
             return "cancelled"
-        if self.journal.playback.next_is(RequestSent) is not None:  # what was used then was allowed then
+        if playback.next_is(RequestSent) is not None:  # what was used then was allowed then
             return self.budget.counted_out()
-        return self.budget.exceeded(self.prompt_tokens())
+        late = playback.out_of_time(self.budget.out_of_time())
+        return self.budget.counted_out() or ("time_budget" if late else self.budget.spent(self.prompt_tokens()))
 
     def prompt_tokens(self) -> int:
         """The size of the next prompt; the server counts it when the estimate comes near a limit."""

@@ -183,7 +183,8 @@ class Run:
         if error.kind == "cancelled" or self.journal.cancel.is_set():
             raise RunStopped("cancelled")
         deadline = self.budget.deadline
-        if error.kind == "timeout" and deadline is not None and self.setup.clock() >= deadline - 0.1:
+        late = deadline is not None and self.setup.clock() >= deadline - 0.1
+        if error.kind == "timeout" and self.journal.playback.out_of_time(late):
             raise RunStopped("time_budget")
         raise RunStopped("refused" if error.kind == "content_filter" else "endpoint_error", sentence)
 
@@ -223,7 +224,7 @@ class Run:
         answer = step.answer or ""
         if not self.forced and (objection := self.grounding.objection(answer)):
             self.journal.note("answer_sent_back", OBJECTIONS[objection.slug].format(number=objection.number))
-            told = self.setup.prompts.frame(objection.slug, number=objection.number)
+            told = self.setup.prompts.frame(objection.slug, number=objection.number, tools=", ".join(self.setup.tools.names))
             return Turn(replace(step, note=objection.slug), told)
         if self.grounding.ungrounded(answer):
             return Turn(replace(step, note="ungrounded"), stop="ungrounded_answer")

@@ -96,15 +96,18 @@ class Budget:
             return "parse_failures"
         return "max_steps" if self.steps >= self.limits.max_steps else None
 
+    def out_of_time(self) -> bool:
+        return self.limits.max_seconds is not None and self.seconds >= self.limits.max_seconds
+
     def exceeded(self, prompt_tokens: int = 0) -> StopReason | None:
         """Why a call with a prompt of this size may not be made, None when it may."""
+        return self.counted_out() or self.spent(prompt_tokens) or ("time_budget" if self.out_of_time() else None)
+
+    def spent(self, prompt_tokens: int = 0) -> StopReason | None:
+        """Which of the limits that are paid for leaves no room for a call with a prompt of this size."""
         limits = self.limits
-        if stop := self.counted_out():
-            return stop
         if limits.max_tokens is not None and self.usage.total_tokens + prompt_tokens >= limits.max_tokens:
             return "token_budget"
-        if limits.max_seconds is not None and self.seconds >= limits.max_seconds:
-            return "time_budget"
         if limits.max_cost is not None:
             cost = limits.cost(self.usage + Usage(input_tokens=prompt_tokens))
             if cost is not None and cost >= limits.max_cost:

@@ -30,7 +30,8 @@ class Record:
 
 # What the model and the tools wrote stays as it is, or a run could not be replayed: secrets are taken out of it, the home folder is not.
 VERBATIM = frozenset({
-    "question", "history", "add", "text", "reasoning", "thought", "arguments", "final_answer", "answer", "content", "reprompt",
+    "question", "instructions", "tools", "history", "add", "text", "reasoning", "thought", "arguments", "final_answer", "answer", "content",
+    "reprompt",
 })  # fmt: skip
 
 
@@ -40,8 +41,8 @@ class Masker:
 
     def __init__(self, secrets: tuple[str, ...] = ()) -> None:
         home = os.path.expanduser("~")
-        hidden = {secret: "[secret]" for secret in secrets if len(secret) >= 6}
-        everything = {**hidden, home: "~"} if len(home) > 3 else hidden
+        hidden = {form: "[secret]" for secret in secrets if len(secret) >= 6 for form in _forms(secret)}
+        everything = {**hidden, **dict.fromkeys(_forms(home), "~")} if len(home) > 3 else hidden
         self._verbatim, self._all = _replacer(hidden), _replacer(everything)
         self._signs = tuple(_ENCODE(text)[1:-1] for text in everything)
 
@@ -52,6 +53,11 @@ class Masker:
     def __call__(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """The body of an event, masked."""
         return {key: _deep(value, self._verbatim if key in VERBATIM else self._all) for key, value in body.items()}
+
+
+def _forms(text: str) -> set[str]:
+    """The text as it is, and as it stands in JSON text: an observation is that."""
+    return {text, _ENCODE(text)[1:-1], json.dumps(text)[1:-1]}
 
 
 def _replacer(replacements: Mapping[str, str]) -> Callable[[str], str]:
@@ -65,7 +71,7 @@ def _deep(value: Any, mask: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return mask(value)
     if isinstance(value, Mapping):
-        return {key: _deep(item, mask) for key, item in value.items()}
+        return {mask(key): _deep(item, mask) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_deep(item, mask) for item in value]
     return value

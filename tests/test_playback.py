@@ -1,3 +1,5 @@
+import threading
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -227,3 +229,104 @@ def test_a_listener_is_told_the_resumption_then_the_recorded_events_again_then_w
     assert (recorded_events[0].name, recorded_events[0].replayed) == ("resume", 9)
     assert [event.name for event in recorded_events[1:10]] == [event.name for event in before]
     assert [event.name for event in recorded_events[10:]] == [record.event.name for record in read_trace(trace)[10:]]
+
+
+def ticking(*seconds):
+    """A clock that an endpoint moves on, and a script that does so: how long each call takes, and what it says."""
+    now = [0.0]
+    script = iter(seconds)
+
+    def model(messages, request):
+        took, said = next(script)
+        now[0] += took
+        return said
+
+    return model, lambda: now[0]
+
+
+OUT_OF_TIME = {
+    "between two calls": [(10, "look"), (10, "look"), (10, "look"), (10, "look")],
+    "after one call": [(36, "look")],
+    "inside a call": [(40, EndpointError("timeout", "too slow"))],
+    "forced by the clock": [(14, "look"), (14, "answer")],
+}
+
+
+@pytest.mark.parametrize("calls", OUT_OF_TIME.values(), ids=OUT_OF_TIME)
+def test_what_hung_on_the_clock_replays_as_it_was(calls, reply, tmp_path):
+    said = {"look": lambda number: reply("look", {"name": f"n{number}"}), "answer": lambda number: reply(answer="done")}
+    model, clock = ticking(*((took, what if isinstance(what, Exception) else said[what](number)) for number, (took, what) in enumerate(calls)))
+    result = World().agent(model, limits=Limits(max_seconds=35), clock=clock, trace=tmp_path / "t.jsonl").run("q")
+    assert result.stop_reason in ("time_budget", "answer")
+    got = replay(tmp_path / "t.jsonl")
+    assert (got.difference, got.prompt_difference, got.result.stop_reason) == ("", "", result.stop_reason)
+
+
+def test_a_run_whose_time_is_nearly_over_can_still_be_gone_on_with(reply, whole, tmp_path):
+    for cut in cut_points(whole[1]):
+        trace = tmp_path / f"{cut}.jsonl"
+        trace.write_bytes(whole[1].read_bytes()[:cut])
+        world = World()
+        world.bumps = bumps_before(trace)
+        result = resume(trace, lambda run, world=world: world.agent(whole[2][len(replies(run)) :], limits=Limits(max_seconds=1e-9)))
+        assert result.stop_reason in ("time_budget", "answer")
+
+
+@pytest.mark.parametrize("where", ["instructions", "tool", "hint"])
+def test_the_home_folder_in_what_makes_the_prompt_is_no_difference(where, reply, tmp_path, monkeypatch):
+    home = str(tmp_path / "home" / "somebody")
+    monkeypatch.setenv("HOME", home)
+    monkeypatch.setenv("USERPROFILE", home)
+
+    @tool(read_only=True, description=f"Reads {home}/shop.db." if where == "tool" else "Reads.")
+    def read(path: str) -> str:
+        return "nothing"
+
+    first = reply(f"{home}/x") if where == "hint" else reply("read", {"path": f"{home}/x"})
+    agent = Agent(ScriptedEndpoint([first, reply(answer="done")]), [read], trace=tmp_path / "t.jsonl",
+                  instructions=f"Look into {home}." if where == "instructions" else "")  # fmt: skip
+    assert agent.run("q").answer == "done"
+    assert replay(tmp_path / "t.jsonl").same
+
+
+def test_a_secret_never_reaches_the_file_whatever_form_it_takes_and_the_trace_replays(reply, tmp_path):
+    secrets = ["sk-plain-123456", 'sk"quoted\\é-123456']
+
+    @tool(read_only=True)
+    def echo(given: dict) -> dict:
+        """Echo."""
+        return {**given, secrets[1]: [secrets[0]]}
+
+    replies = [reply("echo", {"given": {secret: {secret: secret}, "n": number}}) for number, secret in enumerate(secrets)]
+    agent = Agent(ScriptedEndpoint([*replies, reply(answer="it is " + "".join(secrets))]), [echo], trace=tmp_path / "t.jsonl", secrets=secrets)
+    assert agent.run("What is it?").status == "completed"
+    assert "123456" not in (tmp_path / "t.jsonl").read_text("utf-8")
+    assert replay(tmp_path / "t.jsonl").same
+
+
+def test_ctrl_c_and_cancel_while_the_recorded_part_is_gone_along_leave_the_trace_as_it_can_be_resumed(reply, whole, tmp_path):
+    trace = tmp_path / "cut.jsonl"
+    trace.write_bytes(b"".join(whole[1].read_bytes().splitlines(keepends=True)[:9]))
+
+    def interrupt(event):
+        if event.name == "decision":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        resume(trace, lambda run: World().agent([], on_event=interrupt))
+    cancel = threading.Event()
+    cancel.set()
+    stopped = resume(trace, lambda run: World().agent([]), cancel=cancel)
+    assert stopped.stop_reason == "cancelled" and recorded(trace).end.status == "cancelled"
+    world = World()
+    world.bumps = bumps_before(trace)
+    result = resume(trace, lambda run: make(world, run, whole[2]))
+    assert (result.answer, world.bumps) == ("a and b were bumped", ["a", "b"])
+    assert replay(trace).same
+
+
+def test_nothing_runs_behind_a_difference(whole, caplog):
+    world = World()
+    got = replay(whole[1], world.tools()[1:], approve=lambda _: pytest.fail("asked"))
+    assert "step 3" in got.difference and world.bumps == []
+    assert "crashed" not in caplog.text
