@@ -73,6 +73,7 @@ _AUTH = any_of(
     r"api[ _-]?key (?:not|is not|is in|expired|must|required)", r"unauthori[sz]ed", r"authentication (?:failed|required|error|fails)",
     r"not authenticated", r"invalid credentials", r"permission denied", r"access denied", r"(?:security|id) token included in the request",
 )  # fmt: skip
+_AUTH_CODES = {"no_db_connection"}  # LiteLLM's proxy without a database: it has nowhere to look up a key that is not its master key
 _QUOTA_CODES = {
     "insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_balance", "insufficient_credits",
     "billing_error", "payment_required", "account_deactivated", "credits_exhausted",
@@ -140,8 +141,8 @@ def _quota(fault: Fault, wait_s: float | None) -> ErrorClass | None:
 
 
 def _auth(fault: Fault, wait_s: float | None) -> ErrorClass | None:
-    by_status = fault.status in (401, 403, 407, 498)
-    return ErrorClass("fatal", fault.message, "auth") if by_status or (fault.status in (400, 500) and _AUTH.search(fault.text)) else None
+    told = fault.status in (401, 403, 407, 498) or _AUTH_CODES & fault.codes
+    return ErrorClass("fatal", fault.message, "auth") if told or (fault.status in (400, 500) and _AUTH.search(fault.text)) else None
 
 
 def _overflow(fault: Fault, wait_s: float | None) -> ErrorClass | None:
