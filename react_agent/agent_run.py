@@ -129,11 +129,18 @@ class Run:
         if self.playback.forced(computed is not None):
             self.forced = computed or "time_budget"
         for _ in range(OVERFLOW_TRIES):
+            if stop := self.room.exceeded(self._notice_tokens):  # making room may have cost something, and time goes on
+                raise RunStopped(stop)
             try:
                 return self._complete()
             except EndpointError as error:
                 self._recover(error)
         raise RunStopped("context_overflow")
+
+    @property
+    def _notice_tokens(self) -> int:
+        """What the prompt has beside the transcript: the notice that this is the last step."""
+        return self.transcript.meter.cost_of(self.setup.prompts.frame("last_step")) if self.forced else 0
 
     def _complete(self) -> Completion:
         messages = self.transcript.messages
@@ -141,15 +148,17 @@ class Run:
         if self.forced:
             messages = self.transcript.with_notice(self.setup.prompts.frame("last_step"))
             keep = min(keep, len(messages) - 1)
-        step, room = self.journal.step, self.room.reply_tokens()
-        self.journal.emit(RequestSent(step, keep, tuple(messages[keep:]), room, self.transcript.tokens, self.forced is not None))
+        step, prompt = self.journal.step, self.transcript.tokens + self._notice_tokens
+        room = self.room.reply_tokens(prompt)
+        self.journal.emit(RequestSent(step, keep, tuple(messages[keep:]), room, prompt, self.forced is not None))
         recorded = self.playback.completion()
         if isinstance(recorded, EndpointError):
             raise recorded
         started = self.setup.clock()
         completion = recorded or self.endpoint.complete(messages, self._request(step, room))
         seconds = completion.seconds if recorded else self.setup.clock() - started
-        return self._received(step, replace(completion, seconds=round(seconds, 4)))
+        usage = self.transcript.meter.usage_of(completion, prompt)
+        return self._received(step, replace(completion, seconds=round(seconds, 4), usage=usage))
 
     def _request(self, step: int, room: int) -> Request:
         heard = self.setup.on_event is not None
@@ -162,7 +171,6 @@ class Run:
         )  # fmt: skip
 
     def _received(self, step: int, completion: Completion) -> Completion:
-        completion = replace(completion, usage=self.room.usage_of(completion, self.transcript.tokens))
         self.room.used(completion, completion.seconds)
         self.journal.emit(CompletionReceived(
             step, completion.text, completion.finish_reason, completion.usage or Usage(), completion.reasoning, completion.refusal,

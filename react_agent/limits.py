@@ -99,17 +99,24 @@ class Budget:
     def out_of_time(self) -> bool:
         return self.limits.max_seconds is not None and self.seconds >= self.limits.max_seconds
 
-    def exceeded(self, prompt_tokens: int = 0) -> StopReason | None:
-        """Why a call with a prompt of this size may not be made, None when it may."""
-        return self.counted_out() or self.spent(prompt_tokens) or ("time_budget" if self.out_of_time() else None)
+    def exceeded(self, prompt_tokens: int = 0, reply_tokens: int = 1) -> StopReason | None:
+        """Why a call with a prompt and a reply of this size may not be made, None when it may."""
+        return self.counted_out() or self.spent(prompt_tokens, reply_tokens) or ("time_budget" if self.out_of_time() else None)
 
-    def spent(self, prompt_tokens: int = 0) -> StopReason | None:
-        """Which of the limits that are paid for leaves no room for a call with a prompt of this size."""
+    def spent(self, prompt_tokens: int, reply_tokens: int = 1) -> StopReason | None:
+        """Which of the limits that are paid for has no room for such a call."""
         limits = self.limits
-        if limits.max_tokens is not None and self.usage.total_tokens + prompt_tokens >= limits.max_tokens:
+        after = self.usage + Usage(prompt_tokens, reply_tokens)
+        if limits.max_tokens is not None and after.total_tokens > limits.max_tokens:
             return "token_budget"
-        if limits.max_cost is not None:
-            cost = limits.cost(self.usage + Usage(input_tokens=prompt_tokens))
-            if cost is not None and cost >= limits.max_cost:
-                return "cost_budget"
-        return None
+        cost = limits.cost(after)
+        return "cost_budget" if limits.max_cost is not None and cost is not None and cost > limits.max_cost else None
+
+    def reply_room(self, prompt_tokens: int) -> int | None:
+        """How many tokens of reply the limits that are paid for have room for after such a prompt, None for any number."""
+        limits, before = self.limits, self.usage + Usage(prompt_tokens)
+        rooms = [] if limits.max_tokens is None else [limits.max_tokens - before.total_tokens]
+        cost = limits.cost(before)
+        if limits.max_cost is not None and cost is not None and limits.output_price:
+            rooms.append(math.floor(1e6 * (limits.max_cost - cost) / limits.output_price))
+        return min(rooms, default=None)

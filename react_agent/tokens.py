@@ -1,10 +1,11 @@
 """How many tokens a text will be, where no tokenizer is at hand, and the meter that corrects itself from what servers report."""
 
+import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from react_agent.types import Message
+from react_agent.types import Completion, Message, Usage
 
 MESSAGE_OVERHEAD = 4  # role marker and separators
 _PIECES = re.compile(r"([A-Za-z]+)|(\d)|([\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef])|([^\s\x00-\x7f])|([^\sA-Za-z\d])")
@@ -85,4 +86,16 @@ class TokenMeter:
         return round(self.known_tokens + (self._sum - self._known_sum) * self.factor)
 
     def cost_of(self, text: str) -> int:
-        return round((estimate_tokens(text) + MESSAGE_OVERHEAD) * self.factor)
+        """About how many tokens a text adds to a prompt, corrected like the rest of it."""
+        return self.corrected(estimate_tokens(text))
+
+    def corrected(self, estimate: float) -> int:
+        return math.ceil(estimate * self.factor)
+
+    def usage_of(self, completion: Completion, prompt: int) -> Usage:
+        """What a call used: what the server does not tell, or tells as nothing, is estimated. prompt: its size as we know it."""
+        told = completion.usage or Usage()
+        read = told.input_tokens or prompt
+        written = told.output_tokens or self.cost_of(completion.text + completion.reasoning)
+        ours = (read, written) != (told.input_tokens, told.output_tokens)
+        return replace(told, input_tokens=read, output_tokens=written, estimated=told.estimated or ours)
