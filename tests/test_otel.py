@@ -17,7 +17,7 @@ from react_agent import Agent, Completion, EndpointError, Limits, ToolError, Tra
 from react_agent.otel import Spans, both
 from react_agent.otel_endpoint import call_attributes
 from react_agent.playback import replies, resume
-from react_agent.trace_events import CompletionReceived, RunEnded, RunStarted, Summarised, TextArrived
+from react_agent.trace_events import CompletionReceived, RequestSent, RunEnded, RunStarted, Summarised, TextArrived
 
 ROOT = Path(__file__).parents[1]
 DOC = (ROOT / "docs" / "otel.md").read_text("utf-8")
@@ -418,10 +418,16 @@ def test_a_run_that_ended_by_an_exception_is_closed_by_the_next(recorder, reply,
     assert (abandoned.status, abandoned.attributes["error.type"], last.status) == ("ERROR abandoned", "abandoned", "")
 
 
-def test_an_endpoint_that_breaks_its_promise_leaves_no_span_open_for_the_next_run(recorder, reply):
+def test_an_endpoint_that_breaks_its_promise_fails_the_call_and_the_run(recorder):
+    Agent(DescribedEndpoint(lambda *_: 1 / 0), on_event=Spans(recorder.tracer)).run(QUESTION)
+    (root,) = recorder.trees()
+    assert (root.status, [child.status for child in root.children]) == ("ERROR endpoint_error", ["ERROR bad_response"])
+
+
+def test_a_run_that_breaks_off_leaves_no_span_open_for_the_next_run(recorder, reply):
     listener = Spans(recorder.tracer)
-    with pytest.raises(ZeroDivisionError):
-        Agent(DescribedEndpoint(lambda *_: 1 / 0), on_event=listener).run(QUESTION)
+    for event in (RunStarted("r", QUESTION), RequestSent(1, 0, (), 512, 9)):  # a resumption that does not fit breaks off like this
+        listener(event)
     Agent(DescribedEndpoint([whole(reply(answer="Yes."))]), on_event=listener).run(QUESTION)
     abandoned, last = recorder.trees()
     assert (abandoned.status, [child.status for child in abandoned.children]) == ("ERROR abandoned", ["ERROR abandoned"])
