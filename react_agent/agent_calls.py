@@ -28,12 +28,13 @@ class Calls:
         self._unknown_outcome = unknown_outcome
         self._crashes: dict[str, int] = {}
 
-    def run(self, step: int, call: ToolCall) -> tuple[Observation, StopReason | None]:
-        """Prepare, execute, finalize; what cannot be executed is an observation too. The stop reason is set by a second crash."""
+    def run(self, step: int, call: ToolCall, known: ToolCall) -> tuple[Observation, StopReason | None]:
+        """Prepare, execute, finalize; what cannot be executed is an observation too. The stop reason is set by a second crash.
+        known: the call as the memory knows it."""
         prepared = self._prepare(call)
         if isinstance(prepared, Observation):
             self.journal.emit(ToolEnded(step, call.name, prepared.content, prepared.error, prepared.truncated))
-            self.memory.ran(call, None, prepared)
+            self.memory.ran(known, None, prepared)
             return prepared, None
         tool = prepared.tool
         self.journal.emit(ToolStarted(step, tool.name, prepared.call.arguments, tool.read_only, prepared.coercions))
@@ -45,7 +46,7 @@ class Calls:
         if not tool.read_only and observation.error in INPUT_ERRORS:
             self.side_effects.pop()  # the tool refused its input: nothing happened
         self.journal.emit(ToolEnded(step, tool.name, observation.content, observation.error, observation.truncated, seconds, crash))
-        self.memory.ran(call, tool, observation)
+        self.memory.ran(known, tool, observation)
         return observation, self._count_crash(tool.name, crash)
 
     def _prepare(self, call: ToolCall) -> Prepared | Observation:

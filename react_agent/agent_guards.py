@@ -2,8 +2,10 @@
 
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from react_agent.registry import Tool
 from react_agent.types import Observation, ToolCall
@@ -17,17 +19,29 @@ INPUT_ERRORS = frozenset({
 # Failures that may be gone the next time: such a call is not answered from memory.
 PASSING_ERRORS = frozenset({"tool_crash", "timeout", "busy", "io_error", "bad_response", "not_approved"})
 ADMISSION = re.compile(
-    r"\b(?:can ?not|can't|could ?n[o']t|unable|unknown|unavailable|no (?:data|information|result|record|price|match)|fail(?:s|ed|ure)?"
-    r"|error|invalid|refused|denied|timed out|not (?:be )?(?:found|confirm\w*|known|available|able|possible|exist|recogni[sz]ed|allowed"
-    r"|permitted))\b|does ?n[o']t exist|无法|不能|没有|未能|未找到|找不到|不存在|失败|错误|未知|拒绝",
+    r"\b(?:can ?not|can['’]t|could ?n(?:o|['’])t|do(?:es)?(?: not|n['’]t) (?:know|exist)|not sure|unable|unknown|unavailable"
+    r"|fail(?:s|ed|ure)?|no (?:such|data|information|result|record|price|match)|error|invalid|refused|denied|timed out|not (?:be )?(?:found|confirm\w*|known"
+    r"|available|able|possible|exist|recogni[sz]ed|allowed|permitted))\b"
+    r"|无法|不能|没有|没能|未能|[未没](?:找|查)到|[找查]不到|查无|不存在|不可用|不知道|不清楚|不支持|不允许|暂无|并无|无此|无(?:结果|数据|记录)|失败|错误|出错"
+    r"|超时|未知|拒绝|無法|沒有|[未沒](?:找|查)到|暫無|並無|無此|失敗|錯誤|逾時|拒絕",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"  # in these scripts a number stands without a space: 共12个
+_NUMBER = re.compile(rf"(?:(?<![\w.])|(?<=[{_CJK}]))[-+]?(?:\d{{1,3}}(?:,\d{{3}})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?")
+PERIODS = (1, 2, 3)  # calls in turn that are a repetition when they come for the third time: A-A-A, A-B-A-B-A-B, ...
 
 
 def call_key(call: ToolCall) -> str:
-    """The same for the same tool and arguments, whatever the key order."""
-    return call.name + json.dumps(call.arguments, sort_keys=True, ensure_ascii=False, default=str)
+    """The same for the same tool and arguments, whatever the key order; 3.0 is 3."""
+    return call.name + json.dumps(_whole_numbers(call.arguments), sort_keys=True, ensure_ascii=False, default=str)
+
+
+def _whole_numbers(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _whole_numbers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_whole_numbers(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 @dataclass(slots=True)
@@ -39,12 +53,10 @@ class CallMemory:
     _volatile: dict[str, str] = field(default_factory=dict)
 
     def stuck(self, call: ToolCall) -> bool:
-        """True when this call would be the third in a row, or the sixth of an A-B-A-B-A-B."""
+        """True when with this call the same one, or the same two or three in turn, would have come three times."""
         key = call_key(call)
-        recent = [*self._recent[-5:], key + self._volatile.get(key, "")]
-        if len(recent) >= 3 and len(set(recent[-3:])) == 1:
-            return True
-        return len(recent) == 6 and len(set(recent[::2])) == 1 and len(set(recent[1::2])) == 1
+        recent = [*self._recent, key + self._volatile.get(key, "")]
+        return any(len(recent) >= 3 * period and recent[-3 * period :] == 3 * recent[-period:] for period in PERIODS)
 
     def earlier(self, call: ToolCall) -> Observation | None:
         """The observation of the same call, when it need not be run again."""
@@ -57,18 +69,19 @@ class CallMemory:
     def ran(self, call: ToolCall, tool: Tool | None, observation: Observation) -> None:
         """The call was run or refused (tool None: it never got to a tool)."""
         key = call_key(call)
+        changes = tool is not None and not tool.read_only
+        if changes:
+            self._answers.clear()
         if tool is not None and tool.volatile:
             self._volatile[key] = observation.content
             key += observation.content
-        elif tool is not None and not tool.read_only:
-            self._answers.clear()
-        elif observation.error not in PASSING_ERRORS:
+        elif not changes and observation.error not in PASSING_ERRORS:
             self._answers[key] = observation
         self._note(key)
 
     def _note(self, key: str) -> None:
         self._recent.append(key)
-        del self._recent[:-5]
+        del self._recent[: 1 - 3 * max(PERIODS)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +142,11 @@ class Grounding:
 
     def stray_number(self, answer: str) -> str:
         """The first number of the answer that neither the question nor an observation has, rounding allowed; else empty."""
-        known = [value for text in self._texts for _, value, _ in numbers(text)]
+        known = sorted({value for text in self._texts for _, value, _ in numbers(text)})
         for written, value, decimals in numbers(answer):
-            if not any(abs(value - other) <= 0.5000001 * 10.0**-decimals * (decimals > 0 or abs(value) > 20) + 1e-9 for other in known):
+            slack = 0.5000001 * 10.0**-decimals * (decimals > 0 or abs(value) > 20) + 1e-9
+            nearest = bisect_left(known, value - slack)
+            if nearest == len(known) or known[nearest] > value + slack:
                 return written
         return ""
 

@@ -239,17 +239,17 @@ class Run:
         return Turn(step, accepted=True)
 
     def _call(self, step: Step, call: ToolCall) -> Turn:
-        memory = self.calls.memory
+        memory, known = self.calls.memory, self.setup.tools.comparable(call)
         if self.forced:
             return Turn(replace(step, note="call_not_run"), stop=self.forced)
-        if memory.stuck(call):
+        if memory.stuck(known):
             return Turn(replace(step, note="repeated_action"), stop="repeated_action")
-        if (earlier := memory.earlier(call)) is not None:
-            memory.repeated(call)
+        if (earlier := memory.earlier(known)) is not None:
+            memory.repeated(known)
             self.journal.note("repeated_call", f"{call.name} was called with the same arguments before; its earlier observation was given")
             told = f"{self.setup.prompts.frames['repeated_call']}\n{self._told(call.name, earlier)}"
             return Turn(replace(step, note="repeated_call", observation=earlier), told, call.name)
-        observation, stop = self.calls.run(step.number, call)
+        observation, stop = self.calls.run(step.number, call, known)
         self.grounding.observed(observation)
         return Turn(replace(step, observation=observation), self._told(call.name, observation), call.name, stop=stop)
 

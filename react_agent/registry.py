@@ -5,7 +5,7 @@ finalize makes the observation. An unknown tool, bad arguments, a refusal and a 
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from react_agent.errors import ConfigError, ToolError
@@ -75,6 +75,17 @@ class ToolRegistry:
 
     def __contains__(self, name: object) -> bool:
         return name in self._tools
+
+    def comparable(self, call: ToolCall) -> ToolCall:
+        """The call as it would run, defaults filled in: calls that say the same in other words are equal so. A wrong one as it is."""
+        try:
+            tool = self._find(call.name)
+            arguments, _ = self._checkers[tool.name].check(call.arguments)
+        except ToolError:
+            return call
+        properties = tool.parameters.get("properties", {}).items()
+        defaults = {name: schema["default"] for name, schema in properties if isinstance(schema, Mapping) and "default" in schema}
+        return ToolCall(tool.name, {**defaults, **arguments})
 
     def prepare(self, call: ToolCall, gate: Gate) -> Prepared | Observation:
         """The call, ready to run; or, already decided, what the model is told: unknown tool, bad arguments, not approved."""

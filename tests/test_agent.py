@@ -95,6 +95,27 @@ def test_key_order_does_not_make_another_call(reply):
     assert (result.stop_reason, ran) == ("repeated_action", [(1, 2)])
 
 
+@pytest.mark.parametrize("limits", [["3", 3], ["3", 3, 3.0], [3, "3 ", None, "3"]], ids=str)
+def test_the_same_call_in_other_words_is_the_same_call(limits, reply):
+    ran = []
+
+    @tool(read_only=True)
+    def search(word: str, limit: int = 3) -> str:
+        """Search."""
+        ran.append((word, limit))
+        return "nothing"
+
+    said = [{"word": "a"} if limit is None else {"word": "a", "limit": limit} for limit in limits]
+    result, _, _ = run([reply("search", arguments) for arguments in said * 9], [search], limits=Limits(max_steps=30))
+    assert (result.stop_reason, len(result.steps), len(ran)) == ("repeated_action", 3, 1)
+
+
+def test_three_calls_in_turn_are_stopped_at_the_ninth(reply, stock):
+    replies = [reply("lookup_stock", {"product_id": name}) for name in ("A-7", "B-2", "Z-9")] * 5
+    result, _, _ = run(replies, [stock[0]], limits=Limits(max_steps=30))
+    assert (result.stop_reason, len(result.steps), stock[1]) == ("repeated_action", 9, ["A-7", "B-2", "Z-9"])
+
+
 def test_two_calls_in_turn_are_stopped_at_the_sixth(reply, stock):
     replies = [reply("lookup_stock", {"product_id": "A-7"}), reply("lookup_stock", {"product_id": "B-2"})] * 5
     result, _, _ = run(replies, [stock[0]])

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from react_agent.agent_guards import ADMISSION, CallMemory, Grounding, call_key, numbers
@@ -16,6 +18,14 @@ def failed(slug):
 def test_the_key_of_a_call_does_not_hang_on_the_order_of_its_arguments():
     assert call_key(ToolCall("a", {"x": 1, "y": [2]})) == call_key(ToolCall("a", {"y": [2], "x": 1}))
     assert call_key(ToolCall("a", {"x": 1})) != call_key(ToolCall("a", {"x": "1"}))
+    assert call_key(ToolCall("a", {"x": [{"y": 3.0}]})) == call_key(ToolCall("a", {"x": [{"y": 3}]})) != call_key(ToolCall("a", {"x": [{"y": 3.5}]}))
+
+
+def test_a_write_that_is_volatile_clears_the_memory_too():
+    memory, write = CallMemory(), replace(WRITE, volatile=True)
+    memory.ran(ToolCall("read", {}), READ, FINE)
+    memory.ran(ToolCall("write", {}), write, FINE)
+    assert memory.earlier(ToolCall("read", {})) is None and memory.earlier(ToolCall("write", {})) is None
 
 
 def test_a_failure_that_may_pass_is_not_answered_from_memory():
@@ -35,7 +45,8 @@ def test_a_write_is_never_answered_from_memory_and_clears_it():
 
 @pytest.mark.parametrize(
     ("before", "stuck"),
-    [("", False), ("a", False), ("aa", True), ("ba", False), ("aba", False), ("ababb", False), ("babab", True), ("bbabab", True), ("caa", True)],
+    [("", False), ("a", False), ("aa", True), ("ba", False), ("aba", False), ("ababb", False), ("babab", True), ("bbabab", True), ("caa", True),
+     ("bcabcabc", True), ("xbcabcabc", True), ("cabcab", False), ("bcabcxbc", False), ("bcdabcdabcd", False)],
 )
 def test_a_call_is_stuck_the_third_time_in_a_row_or_the_third_time_in_turn(before, stuck):
     memory = CallMemory()
@@ -45,8 +56,10 @@ def test_a_call_is_stuck_the_third_time_in_a_row_or_the_third_time_in_turn(befor
 
 
 OWNS_UP = ["I cannot confirm it.", "The price is unknown.", "There is no data for that.", "No such symbol was not found: it does not exist",
-           "The service timed out.", "无法确认该价格。", "没有找到这个产品。"]  # fmt: skip
-CLAIMS = ["The price is 41.37 USD.", "There are 12 units.", "价格是 12 元。", "It costs nothing."]
+           "The service timed out.", "无法确认该价格。", "没有找到这个产品。", "I don’t know.", "I do not know.", "I am not sure.",
+           "There is no such product.", "It couldn’t be read.", "我不知道。", "查不到该价格。", "没能找到。", "无此商品。", "该服务不可用。",
+           "请求超时。", "这一点不清楚。", "暂无数据。", "系统出错了。", "無法確認。", "查無此商品。"]  # fmt: skip
+CLAIMS = ["I know that it is 12.", "库存共12件。", "The price is 41.37 USD.", "There are 12 units.", "价格是 12 元。", "It costs nothing."]
 
 
 @pytest.mark.parametrize("answer", OWNS_UP)
@@ -70,6 +83,11 @@ STRAY = [
     ("?", ["-414.73"], "The difference is -414.73.", ""),
     ("?", ["version v2.5 of x"], "nothing numeric", ""),
     ("?", ['{"rows": [[1e6]]}'], "It is 1,000,000.", ""),
+    ("有几个？", ["库存12件"], "共有12个。", ""),
+    ("有几个？", ["库存12件"], "共有13个。", "13"),
+    ("第7批有几个？", ["库存12件，单价3.50元"], "第7批有12个，单价3.5元。", ""),
+    ("몇 개?", ["재고12개"], "재고는13개.", "13"),
+    ("?", ["1e999 " + "9" * 400], "It is " + "9" * 400 + ".", ""),
 ]
 
 
@@ -80,6 +98,15 @@ def test_a_number_comes_from_somewhere_or_is_named(question, seen, answer, stray
     for content in seen:
         grounding.observed(Observation(content))
     assert grounding.stray_number(answer) == stray
+
+
+def test_an_answer_of_nothing_but_numbers_is_checked_in_no_time():
+    """One by one, these would be ten billion comparisons."""
+    grounding = Grounding(check_numbers=True)
+    for start in range(0, 200_000, 1000):
+        grounding.observed(Observation(" ".join(map(str, range(start, start + 1000)))))
+    assert grounding.stray_number("199999 " * 50_000) == ""
+    assert grounding.stray_number("199999 " * 50_000 + "200001") == "200001"
 
 
 def test_numbers_are_read_as_people_write_them():
