@@ -9,6 +9,7 @@ import pytest
 
 from react_agent import cli
 from react_agent.cli.view import PlainPrinter, View, printable, shortened
+from react_agent.local import DEFAULT_MODEL
 from react_agent.trace import read_trace
 
 
@@ -158,6 +159,33 @@ def test_argparse_refuses_with_2(capsys, argv):
     with pytest.raises(SystemExit) as stopped:
         cli.main(argv)
     assert stopped.value.code == 2
+
+
+@pytest.mark.parametrize(("argv", "said"), [
+    (["--quite", "q"], "error: not understood: --quite\nreact-agent run --help lists the options\n"),
+    (["chat", "--max-steps", "0"], "react-agent chat --help lists the options\n"),
+    (["model", "list", "--nope"], "error: not understood: --nope\nreact-agent model --help lists the options\n"),
+])  # fmt: skip
+def test_argparse_says_what_is_wrong_and_where_to_look_without_a_page_of_options(capsys, argv, said):
+    with pytest.raises(SystemExit):
+        cli.main(argv)
+    err = capsys.readouterr().err
+    assert said in err and err.startswith("error: ") and len(err.splitlines()) == 2
+
+
+@pytest.mark.parametrize(("words", "local", "question"), [
+    (["--local", "What is 1 + 1"], DEFAULT_MODEL, "What is 1 + 1"),
+    (["--local", "有多少订单"], DEFAULT_MODEL, "有多少订单"),
+    (["--local", "Why?"], DEFAULT_MODEL, "Why?"),
+    (["--local", "-"], DEFAULT_MODEL, "-"),
+    (["--local", "--demo", "Why so?"], DEFAULT_MODEL, "Why so?"),
+    (["Why so?", "--local"], DEFAULT_MODEL, "Why so?"),
+    (["--local", "smollm2-135m", "Why so?"], "smollm2-135m", "Why so?"),
+])  # fmt: skip
+def test_a_question_behind_local_is_not_the_name_of_a_model(words, local, question):
+    made, commands = cli.parser()
+    args = made.parse_args(cli.with_local(cli.with_command(words, commands)))
+    assert (args.local, args.question) == (local, question)
 
 
 def test_help_lists_every_command(capsys):

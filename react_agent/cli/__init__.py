@@ -3,12 +3,14 @@
 import argparse
 import contextlib
 import os
+import re
 import sys
-from collections.abc import Collection, Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import NoReturn, Protocol
 
 from react_agent.cli import chat, doctor, evaluate, model, output, parse, playback, run, tools, trace, version
 from react_agent.errors import ConfigError, EndpointError, ReactAgentError, TraceError
+from react_agent.local import DEFAULT_MODEL
 
 EXIT_OK, EXIT_NO_ANSWER, EXIT_USAGE, EXIT_ENDPOINT, EXIT_INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -22,11 +24,20 @@ class Command(Protocol):
 COMMANDS: tuple[Command, ...] = (run, chat, tools, parse, playback, trace, evaluate, doctor, model, version)
 ABOUT = """An agent for every language model that can only return text.
 A question without a command is answered: react-agent --local --demo "How many orders came from Lisbon?" """
+_MODEL_NAME = re.compile(r"[\w./:\\-]*\w", re.ASCII)
 
 
-def parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
-    """The whole command line, and the names of its commands."""
-    made = argparse.ArgumentParser(prog="react-agent", description=ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter,
+class Parser(argparse.ArgumentParser):
+    """A parser that says what is wrong without the screenful of options that hides it."""
+
+    def error(self, message: str) -> NoReturn:
+        output.fail(message, f"{self.prog} --help lists the options")
+        sys.exit(EXIT_USAGE)
+
+
+def parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:
+    """The whole command line, and its commands by name."""
+    made: argparse.ArgumentParser = Parser(prog="react-agent", description=ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter,
                                    epilog="react-agent COMMAND --help tells more about one of them")  # fmt: skip
     commands = made.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in COMMANDS:
@@ -38,7 +49,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     made, commands = parser()
-    args = made.parse_args(with_command(words, commands))
+    words = with_local(with_command(words, commands))
+    args, rest = made.parse_known_args(words)
+    if rest:
+        commands[words[0]].error(f"not understood: {' '.join(rest)}")
     try:
         return guarded(args)
     except BrokenPipeError:  # the reader of our output has gone: `| head`
@@ -47,13 +61,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         return EXIT_OK
 
 
-def with_command(words: list[str], commands: Collection[str]) -> list[str]:
+def with_command(words: list[str], commands: Mapping[str, object]) -> list[str]:
     """`run` put in front where no command was given; --help and --version stay what they are."""
     if words[:1] == ["--version"]:
         return ["version"]
     if not words or words[0] in commands or words[0] in ("-h", "--help"):
         return words or ["--help"]
     return ["run", *words]
+
+
+def with_local(words: list[str]) -> list[str]:
+    """The default model put in after a `--local` that a question follows: argparse would take the question for the model's name."""
+    return [f"--local={DEFAULT_MODEL}" if word == "--local" and following and not _option_or_model(following) else word
+            for word, following in zip(words, [*words[1:], ""], strict=True)]  # fmt: skip
+
+
+def _option_or_model(word: str) -> bool:
+    return word.startswith("--") or _MODEL_NAME.fullmatch(word) is not None
 
 
 def guarded(args: argparse.Namespace) -> int:

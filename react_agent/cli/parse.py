@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
         decision = parse_decision(Completion(text, args.finish_reason), tools)
     except ParseError as error:
         told = prompts.reprompt(error.reason, hint=error.hint, excerpt=error.excerpt, line=error.line, column=error.column,
-                                tools=", ".join(tools.names) or "none")  # fmt: skip
+                                tools=", ".join(tools.names) or "...")  # fmt: skip
         output.result(as_json(refused(error, told)) if args.json else printable(refusal(error, told)))
         return 1
     output.result(as_json(made(decision, text)) if args.json else printable(shown(decision, text)))
@@ -68,7 +68,7 @@ def tools_in(path: Path) -> ToolRegistry:
         listed = json.loads(path.read_bytes())
         return ToolRegistry(tool_from(entry) for entry in listed)
     except OSError as error:
-        raise ConfigError(f"the tools cannot be read: {error}") from None
+        raise ConfigError(f"the tools {path} cannot be read: {error.strerror}") from None
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise ConfigError(f"{path} is no JSON list of objects with name and parameters: {error}") from None
 
@@ -85,7 +85,7 @@ def reply_in(file: str) -> str:
     try:
         data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
-        raise ConfigError(f"the reply cannot be read: {error}") from None
+        raise ConfigError(f"the reply {file} cannot be read: {error.strerror}") from None
     encoding = next((name for bom, name in _BOMS if data.startswith(bom)), "utf-8")
     try:
         return data.decode(encoding)
