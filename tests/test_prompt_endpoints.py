@@ -80,7 +80,7 @@ class _ByBody(dict):
     ({"/props": answer(200, {"chat_template": "{{ odd }}"})}, "Qwen2.5-7B", "chatml", "models named like 'Qwen2.5-7B' use it"),
     ({"/v1/models": answer(200, {"data": [{"id": "gemma-2-2b-it"}]})}, "", "gemma", "models named like 'gemma-2-2b-it' use it"),
     ({}, "my-model", "plain", "neither the server nor the model's name tells another; name one with template="),
-], ids=str)  # fmt: skip
+], ids=["template", "template-named-otherwise", "name", "listed-name", "nothing"])  # fmt: skip
 def test_what_is_told_without_a_route_for_it(look_ups, model, name, why):
     prompts, notes, looked_up = asked({"/apply-template": NONE, **look_ups}, model=model, calls=1)
     assert prompts == [TEMPLATES[name].render(HELLO)]
