@@ -225,6 +225,8 @@ class Run:
                 error.reason, hint=error.hint, excerpt=error.excerpt, line=error.line, column=error.column,
                 tools=", ".join(self.setup.tools.names) or "none",
             )  # fmt: skip
+            if self.steps and self.steps[-1].parse_error and self.steps[-1].completion.text == completion.text:
+                told += " " + self.setup.prompts.frames["same_reply"]  # the same prompt again would get the same reply again
         self.journal.emit(ReplyUnreadable(step.number, error.reason, error.hint, told))
         return Turn(step, told, stop=stop, error=completion.refusal if stop == "refused" else "")
 

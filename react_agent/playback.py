@@ -79,6 +79,14 @@ def _seconds(records: list[Record]) -> float:
     return max(0.0, before + records[-1].time - since)
 
 
+def resumable(path: str | os.PathLike[str]) -> Recorded:
+    """Open a trace to go on with; raises TraceError when it is none, or when its run has ended for good."""
+    run = recorded(path)
+    if run.end is not None and run.end.stop_reason not in RESUMABLE:
+        raise TraceError(f"{path}: this run has ended ({run.end.stop_reason}); there is nothing to go on with")
+    return run
+
+
 def resume(path: str | os.PathLike[str], make_agent: Callable[[Recorded], Agent], *, cancel: threading.Event | None = None) -> RunResult:
     """Go on with a run that was interrupted, from its last whole event.
 
@@ -86,11 +94,9 @@ def resume(path: str | os.PathLike[str], make_agent: Callable[[Recorded], Agent]
     call without an end is run again; of one with side effects the model is told that its outcome is unknown. Limits that were used
     stay used. Raises TraceError when the run has ended for good or does not fit the agent.
     """
-    run = recorded(path)
+    run = resumable(path)
     events = list(run.events)
     if run.end is not None:
-        if run.end.stop_reason not in RESUMABLE:
-            raise TraceError(f"{path}: this run has ended ({run.end.stop_reason}); there is nothing to go on with")
         while isinstance(events[-1], RunEnded | EndpointFailed):
             events.pop()
     agent = make_agent(run)

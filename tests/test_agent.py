@@ -173,6 +173,12 @@ def test_failed_replies_leave_the_history_once_a_good_one_has_come(reply, stock)
     assert "rubbish two" in third and "rubbish one" not in third
 
 
+def test_the_same_unreadable_reply_twice_does_not_get_the_same_prompt_twice(reply):
+    _, endpoint, _ = run(["rubbish", "rubbish", reply(answer="ok")])
+    second, third = (messages[-1].content for messages, _ in endpoint.requests[1:])
+    assert third.startswith(second) and "this very reply before" in third
+
+
 def test_a_long_unreadable_reply_is_cut_in_the_history(reply):
     _, endpoint, _ = run(["x" * 9000, reply(answer="a")])
     assert endpoint.requests[-1][0][-2].content == "x" * 500 + " ..."

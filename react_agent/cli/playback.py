@@ -11,7 +11,7 @@ from react_agent.cli.loading import add_tool_options, tools_from
 from react_agent.cli.options import add_endpoint_options, endpoint_from
 from react_agent.cli.run import EXIT_CODES, add_output_options, listener_from, show, use_demo
 from react_agent.cli.view import View, make_printer
-from react_agent.playback import Recorded, recorded, replay, resume
+from react_agent.playback import Recorded, replay, resumable, resume
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -44,7 +44,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 def run_resume(args: argparse.Namespace) -> int:
     if args.demo:
         use_demo(args)
-    recorded(args.trace_file)  # a trace that cannot be read is said before a model is loaded
+    resumable(args.trace_file)  # a trace that cannot be resumed is said before a model is loaded
     listener_from(args, None)  # and so is an exporter that is not installed
     with endpoint_from(args) as (endpoint, secrets):
 
