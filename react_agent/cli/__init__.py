@@ -1,8 +1,6 @@
 """The command line: `react-agent COMMAND ...`, `run_react.py` and `python -m react_agent` are this."""
 
 import argparse
-import contextlib
-import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
@@ -47,6 +45,7 @@ def parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPar
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code."""
+    output.prepare_streams()
     words = list(sys.argv[1:] if argv is None else argv)
     made, commands = parser()
     words = with_local(with_command(words, commands))
@@ -56,8 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return guarded(args)
     except BrokenPipeError:  # the reader of our output has gone: `| head`
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        output.drop_output()
         return EXIT_OK
 
 

@@ -21,6 +21,7 @@ from react_agent.endpoints.settings import base_url_in, settings_from
 from react_agent.endpoints.structured import CHOICES
 from react_agent.endpoints.templates import AUTO, TEMPLATES
 from react_agent.errors import ConfigError
+from react_agent.folders import home_folder
 from react_agent.limits import Limits
 from react_agent.local import CATALOGUE, DEFAULT_MODEL, fetch, serve
 
@@ -132,8 +133,11 @@ def known_file(args: argparse.Namespace, endpoint: HttpEndpoint) -> Path:
 
 def _recalling(args: argparse.Namespace, endpoint: Endpoint) -> Endpoint:
     """The endpoint with what react-agent doctor found about it, unless --fresh is given."""
-    if not args.fresh and isinstance(endpoint, HttpEndpoint) and (known := read(known_file(args, endpoint))) is not None:
-        teach(endpoint, known)
+    if args.fresh or not isinstance(endpoint, HttpEndpoint):
+        return endpoint
+    with contextlib.suppress(ConfigError):  # a user without a home folder has nothing to recall
+        if (known := read(known_file(args, endpoint))) is not None:
+            teach(endpoint, known)
     return endpoint
 
 
@@ -179,26 +183,31 @@ def read_text(path: Path | None, what: str) -> str:
 
 
 def state_folder() -> Path:
-    """Where traces go by default: REACT_AGENT_STATE, else the user's state folder of this system."""
+    """Where traces go by default: REACT_AGENT_STATE, else the user's state folder of this system. ConfigError for a user without one."""
     if given := os.environ.get(STATE_VARIABLE):
         return Path(given)
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "react_agent"
+        return Path(os.environ.get("LOCALAPPDATA") or home_folder(STATE_VARIABLE) / "AppData" / "Local") / "react_agent"
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support" / "react_agent"
-    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "react_agent"
+        return home_folder(STATE_VARIABLE) / "Library" / "Application Support" / "react_agent"
+    return Path(os.environ.get("XDG_STATE_HOME") or home_folder(STATE_VARIABLE) / ".local" / "state") / "react_agent"
 
 
 def trace_target(args: argparse.Namespace) -> Path | None:
-    """Where the trace goes: --trace, else a new file in the state folder; None with --no-trace or when that folder cannot be made."""
+    """Where the trace goes: --trace, else a new file in the state folder; None with --no-trace or when nothing can be written there."""
     if args.no_trace:
         return None
     if args.trace is not None:
         return Path(args.trace)
-    folder = state_folder() / "traces"
     try:
+        folder = state_folder() / "traces"
         folder.mkdir(parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK | os.X_OK):
+            return folder
+        why = f"{folder} cannot be written to"
     except OSError as error:
-        output.say(f"no trace is written: {folder} cannot be made ({error.strerror}); name a file with --trace")
-        return None
-    return folder
+        why = f"{folder} cannot be made ({error.strerror})"
+    except ConfigError as error:
+        why = str(error)
+    output.say(f"no trace is written: {why}; name a file with --trace")
+    return None

@@ -3,8 +3,10 @@
 import importlib.util
 import json
 import os
+import shutil
 import sys
 import textwrap
+import unicodedata
 from collections.abc import Callable
 from typing import Any, Protocol, TextIO
 
@@ -25,6 +27,7 @@ from react_agent.trace_events import (
 LABEL = 9        # columns of the label before each line
 SHOWN_LINES = 8  # of an observation
 SHOWN_WIDTH = 160
+NARROW = 30      # columns of a terminal on which a table leaves nothing to read
 STYLES = {"thought": "italic", "call": "bold cyan", "result": "green", "failed": "red", "note": "yellow", "cost": "dim", "prompt": "dim",
           "reply": "dim", "answer": "bold green", "stopped": "bold red", "trace": "dim", "step": "bold"}  # fmt: skip
 
@@ -92,14 +95,20 @@ class RichPrinter:
 
 
 def printable(text: str) -> str:
-    """Control characters made visible, so that a reply cannot steer the terminal."""
-    return "".join(ch if ch in "\n\t" or (ch.isprintable() and not "\ud800" <= ch <= "\udfff") else f"\\x{ord(ch):02x}" for ch in text)
+    """Control characters, and what turns the reading direction, made visible, so that a reply cannot steer the terminal."""
+    return "".join(ch if ch.isprintable() or _is_harmless(ch) else f"\\x{ord(ch):02x}" for ch in text)
+
+
+def _is_harmless(ch: str) -> bool:
+    """Line ends and tabs, the spaces of other scripts, and what joins letters and emoji."""
+    return ch in "\n\t\u200c\u200d" or unicodedata.category(ch) == "Zs"
 
 
 def make_printer(stream: TextIO | None = None) -> Printer:
-    """Rich when the stream is a terminal, rich is installed and NO_COLOR is not set."""
+    """Rich when the stream is a terminal with room for it, rich is installed and NO_COLOR is not set."""
     stream = stream or sys.stderr
-    if stream.isatty() and not os.environ.get("NO_COLOR") and importlib.util.find_spec("rich") is not None:
+    roomy = stream.isatty() and shutil.get_terminal_size().columns >= NARROW
+    if roomy and not os.environ.get("NO_COLOR") and importlib.util.find_spec("rich") is not None:
         return RichPrinter(stream)
     return PlainPrinter(stream)
 
