@@ -20,8 +20,8 @@ INPUT_ERRORS = frozenset({
 PASSING_ERRORS = frozenset({"tool_crash", "timeout", "busy", "io_error", "bad_response", "not_approved"})
 ADMISSION = re.compile(
     r"\b(?:can ?not|can['’]t|could ?n(?:o|['’])t|do(?:es)?(?: not|n['’]t) (?:know|exist)|not sure|unable|unknown|unavailable"
-    r"|fail(?:s|ed|ure)?|no (?:such|data|information|result|record|price|match)|error|invalid|refused|denied|timed out|not (?:be )?(?:found|confirm\w*|known"
-    r"|available|able|possible|exist|recogni[sz]ed|allowed|permitted))\b"
+    r"|fail(?:s|ed|ure)?|no (?:such|data|information|result|record|price|match)|error|invalid|refused|denied|timed out"
+    r"|not (?:be )?(?:found|confirm\w*|known|available|able|possible|exist|recogni[sz]ed|allowed|permitted))\b"
     r"|无法|不能|没有|没能|未能|[未没](?:找|查)到|[找查]不到|查无|不存在|不可用|不知道|不清楚|不支持|不允许|暂无|并无|无此|无(?:结果|数据|记录)|失败|错误|出错"
     r"|超时|未知|拒绝|無法|沒有|[未沒](?:找|查)到|暫無|並無|無此|失敗|錯誤|逾時|拒絕",
     re.IGNORECASE,

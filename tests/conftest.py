@@ -1,13 +1,19 @@
 """Shared by all tests: no network but loopback, and nobody's home folder is touched."""
 
 import json
+import signal
 import socket
+import threading
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("any_machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a busy machine fails no test
 settings.load_profile("any_machine")
+
+if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # started in the background of a script, where Ctrl-C is ignored and what we start would ignore it too
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

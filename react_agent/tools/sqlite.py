@@ -33,10 +33,10 @@ MAX_ABOUT, MAX_NAMED, MAX_PLAIN = 700, 12, 40  # characters, names, characters: 
 class SqliteDatabase:
     """A database file that can be asked but not changed. Threads may share it, and it works after a fork.
 
-    hide: "table" or "table.column" that the model must not see; they are not there for it, in `SELECT *` too, and with them go the views and
-    virtual tables that read them and the order of indexes over them. A name that the database does not have makes every query fail: a typing
-    error must not open a column. Two things stay: a hidden primary key may show in the order of rows, and a copy that the database keeps
-    elsewhere is a column of its own.
+    hide: "table" or "table.column" that the model must not see; they are not there for it, in `SELECT *` too, and with them go the
+    views and virtual tables that read them and the order of indexes over them. A name that the database does not have makes every
+    query fail: a typing error must not open a column. Two things stay: a hidden primary key may show in the order of rows, and a copy
+    that the database keeps elsewhere is a column of its own.
     timeout_s: for one statement; half a second later at the latest the process is killed. max_rows, max_characters (of JSON), max_cell:
     caps of a result.
     """
