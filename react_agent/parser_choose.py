@@ -7,7 +7,7 @@ labels of a text are read.
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from react_agent.lenient_json import SPEAKER, Reading, Unreadable
@@ -22,9 +22,10 @@ from react_agent.parser_text import read_text
 from react_agent.registry import ToolRegistry
 
 _TURN = (
-    r"<\|(?:im_start|start|start_header_id)\|>|<start_of_turn>|<(?:(?:tool|function)_)?(?:observation|response|results?)>|\[TOOL_RESULTS\]"
+    r"(?<=<)(?:\|(?:im_start|start|start_header_id)\|>|start_of_turn>|(?:(?:tool|function)_)?(?:observation|response|results?)>)"
+    r"|(?<=\[)TOOL_RESULTS\]"
 )
-_NEXT_SPEAKER = re.compile(rf"(?:\A|(?<=\n)){SPEAKER}|{_TURN}", re.IGNORECASE)
+_NEXT_SPEAKER = re.compile(rf"[\n<\[](?:(?<=\n){SPEAKER}|{_TURN})", re.IGNORECASE)
 _KEY = re.compile(r'"(?:thought|action|action_input|final_answer)"\s*:')
 _NOT_WORDS = re.compile(r"```\w*|~~~\w*|<[^<>\n]{0,80}>|\[/?[A-Z]+\]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -48,13 +49,14 @@ class Chosen:
 class _Seen:
     """What the objects came to so far.
 
-    others: the objects after the chosen one. over: another speaker's turn has begun. thought: of an object that holds nothing
-    else. weak: an answer under a key that data may have too. reason: why there is no decision, if none comes.
+    last_end: where the last object ended since the chosen one. spoke_at: where another speaker's turn begins after it, -1 before
+    that. thought: of an object that holds nothing else. weak: an answer under a key that data may have too. reason: why there is
+    no decision, if none comes.
     """
 
     chosen: Chosen | None = None
-    others: list[Found] = field(default_factory=list)
-    over: bool = False
+    last_end: int = 0
+    spoke_at: int = -1
     thought: str = ""
     weak: Chosen | None = None
     reason: Unreadable | None = None
@@ -125,15 +127,15 @@ class Choice:
         elif chosen and chosen.shape.weak and not chosen.shape.tool:
             seen.weak = seen.weak or chosen
         else:
-            seen.chosen = chosen
+            seen.chosen, seen.last_end = chosen, found.end
 
     def _follow(self, chosen: Chosen, found: Found) -> None:
         """Pass over what only continues the chosen decision. Raises Unreadable("conflict")."""
         seen = self._seen
-        last = seen.others[-1] if seen.others else chosen.found
-        seen.over = seen.over or not last or bool(_NEXT_SPEAKER.search(self._text[last.end : found.start]))
-        seen.others.append(found)
-        if seen.over:
+        if seen.spoke_at < 0:
+            seen.spoke_at = _next_speaker(self._text, seen.last_end, found.start)
+        seen.last_end = found.end
+        if seen.spoke_at >= 0:
             return
         try:
             other = self._shaped(found)
@@ -223,8 +225,10 @@ class Choice:
         if not rest.strip(_REST_OF_NOTHING):
             return
         self._refuse_continued(found)
-        if speaker := _NEXT_SPEAKER.search(rest):
-            chosen.repairs.setdefault("invented_observation", after + speaker.start())
+        seen = self._seen
+        speaker = seen.spoke_at if seen.spoke_at >= 0 else _next_speaker(text, seen.last_end, len(text))
+        if speaker >= 0:
+            chosen.repairs.setdefault("invented_observation", speaker)
         elif "premature_answer" not in chosen.repairs and _WORD.search(_NOT_WORDS.sub("", rest)):
             chosen.repairs.setdefault("dropped_tail", after)
 
@@ -263,6 +267,12 @@ class Choice:
         if finder.reasoning:
             return Unreadable("only_thinking", finder.end, "the reply holds only reasoning")
         return Unreadable("empty", 0, "the reply is empty")
+
+
+def _next_speaker(text: str, start: int, end: int) -> int:
+    """Where in text[start:end] another speaker's turn begins, at the start of it or of a line; -1 when none does."""
+    match = _NEXT_SPEAKER.search(f"\n{text[start:end]}")  # one character longer, and a label begins one after its line's end
+    return start + match.start() - (match[0][0] != "\n") if match else -1
 
 
 def nothing_decided(value: dict[str, Any], offset: int) -> Unreadable:

@@ -64,6 +64,14 @@ REPAIRED = [
     ('{"final_answer": "a "b""}', {"final_answer": 'a "b"'}, {"unescaped_quote": 20}),
     ('{"final_answer": "a""}', {"final_answer": "a"}, {"doubled_quote": 19}),
     ('{"final_answer": "a 32" b"}', {"final_answer": 'a 32" b'}, {"unescaped_quote": 22}),
+    ('{"final_answer": "a 2" b"}', {"final_answer": 'a 2" b'}, {"unescaped_quote": 21}),
+    ('{"final_answer": "a "b" c"} and more', {"final_answer": 'a "b" c'}, {"unescaped_quote": 20}),
+    ('{"final_answer": "a"", "action": "none"}', {"final_answer": "a", "action": "none"}, {"doubled_quote": 19}),
+    ('{"action_input": {"query": "x "(a)" y"}}', {"action_input": {"query": 'x "(a)" y'}}, {"unescaped_quote": 30}),
+    ('{"action_input": {"query": "a\nb,", "database": "y",}}', {"action_input": {"query": "a\nb,", "database": "y"}},
+     {"raw_control": 29, "trailing_comma": 50}),
+    ('{"a": {b: "x\n", c: 1}}', {"a": {"b": "x\n", "c": 1}}, {"unquoted_key": 7, "raw_control": 12}),
+    ('{"a": {"b": [["x"], ["y"]}}', {"a": {"b": [["x"], ["y"]]}}, {"mismatched_closer": 25}),
     ('{"a": [1, [2}}', {"a": [1, [2]]}, None),
     ('{"a": [1, 2}, "b": 3}', {"a": [1, 2]}, {"mismatched_closer": 11}),
     ('{"a": [{"b": 1], "c": 3}', {"a": [{"b": 1}], "c": 3}, {"mismatched_closer": 14}),
@@ -86,6 +94,7 @@ def test_repairs(text, value, repairs):
         return
     reading = read(text)
     assert (reading.value, dict(reading.repairs), reading.ending) == (value, repairs, "closed")
+    assert reading.inferred == ("unescaped_quote" in repairs)
     assert json.dumps(reading.value) == json.dumps(value)
 
 
@@ -123,6 +132,15 @@ REFUSED = [
     ('{"a": 1, "a": 2}', "duplicate_key", 9),
     ('{"a": {"b": 1, "b": true},}', "duplicate_key", 15),
     ('{"a": [[1}}', "bad_syntax", 9),
+    ('{"a": {"b": [["x"]}}', "bad_syntax", 18),
+    ('{"x": {"action": search}}', "bad_syntax", 17),
+    ('{"action_input": word, "b": 1}', "bad_syntax", 17),
+    ('{"action_input": {}, "b": }', "bad_syntax", 26),
+    ('{"a": {"b": {"c": "x"} y"}}}', "bad_syntax", 23),
+    ('{"action_input": {"query": "x" "other": "y"}}', "unescaped_quote", 29),
+    ('{"action_input": {"query": "a"+" b"}}', "unescaped_quote", 29),
+    ('{"action": "sql", "action_input": {"query": "x, ""database": "y"}}', "unescaped_quote", 48),
+    ('{\\"a\\": {\\"b\\": \\"x', "truncated", 16),
     ('{"a": 1)}', "bad_number", 6),
     ('{"a": "x" // say "b\n}', "unescaped_quote", 8),
     ('{"a": {"b": "x', "truncated", 12),
@@ -190,6 +208,11 @@ def test_an_input_by_itself_must_be_closed_and_has_no_decision_keys():
     assert refused('{"query": search}', as_input=True).reason == "bad_syntax"
 
 
+def test_a_string_that_has_quotes_and_no_end_may_only_be_cut():
+    assert refused('{"thought": "a "b').cut
+    assert not refused('{"action_input": {"query": "a "b": c"}}').cut
+
+
 def test_without_its_first_brace():
     reading = read('"thought": "t", "action": "x"}', opener=False)
     assert (reading.value, dict(reading.repairs)) == ({"thought": "t", "action": "x"}, {"missing_opener": 0})
@@ -214,6 +237,7 @@ def test_strictly():
         assert strict_object(text, 0) is None
     assert strict_object('{"a": ' + "[" * (MAX_DEPTH - 1) + "]" * (MAX_DEPTH - 1) + "}", 0)
     assert strict_object('{"a": "' + "[" * 500 + '"}', 0)
+    assert strict_object('{"b": "[[", "a": ' + "[" * (MAX_DEPTH - 1) + "]" * (MAX_DEPTH - 1) + "}", 0)
 
 
 def test_work_is_bounded():

@@ -243,6 +243,26 @@ def test_reprompts_name_one_thing_in_at_most_two_sentences(language):
     assert re.search("shorter|短得多", prompts.reprompts["truncated"])
 
 
+# Shapes
+
+
+@pytest.mark.parametrize("key", ["response", "output", "result", "json", "decision", "reply", "tool_call", "toolCalls", "next_action", "step",
+                                 "message", "content", "data", "object", "assistant", "agent", "root", "finalResponse", "my_function", "the_call"])
+def test_an_object_around_the_decision_is_taken_off(key):  # fmt: skip
+    decision = parse(json.dumps({key: json.loads(CALL), "type": "x", "id": 1, "role": "assistant", "status": "ok", "index": 0}))
+    assert (decision.call, decision.repairs) == (ToolCall("search", {"query": "x"}), (Repair("wrapper", 1),))
+
+
+@pytest.mark.parametrize("key", ["example", "wrong_output", "draft", "schema", "Response to avoid"])
+def test_an_object_around_it_that_says_otherwise_is_not(key):
+    assert refused(json.dumps({key: json.loads(CALL)})).reason == "not_a_decision"
+
+
+@pytest.mark.parametrize("key", ["answer", "final_answer", "result", "output", "response", "text", "content", "message", "value", "答案"])
+def test_the_answer_of_an_action_that_finishes(key):
+    assert parse(json.dumps({"action": "finish", "action_input": {key: "Paris"}})).final_answer == "Paris"
+
+
 # What a plain-text input may do
 
 

