@@ -1,5 +1,6 @@
 """The prompts are found through plain paths in a wheel, in an editable install and in a bare checkout."""
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -26,15 +27,21 @@ def test_a_bare_checkout(tmp_path):
     assert asked(sys.executable, tmp_path, PYTHONPATH=str(ROOT)) == ROOT / "prompts"
 
 
-def test_what_goes_into_a_wheel(tmp_path, monkeypatch):
-    setuptools = pytest.importorskip("setuptools", reason="setuptools lays out what a wheel holds")
-    monkeypatch.chdir(ROOT)
-    distribution = setuptools.Distribution({"script_name": "setup.py"})
-    distribution.parse_config_files(["setup.cfg"])
-    command = distribution.get_command_obj("build_py")
-    command.build_lib, command.compile = str(tmp_path / "lib"), False
-    command.ensure_finalized()
-    command.run()
+LAY_OUT = """
+import sys, setuptools
+distribution = setuptools.Distribution({"script_name": "setup.py"})
+distribution.parse_config_files(["setup.cfg"])
+command = distribution.get_command_obj("build_py")
+command.build_lib, command.compile = sys.argv[1], False
+command.ensure_finalized()
+command.run()
+"""
+
+
+@pytest.mark.skipif(importlib.util.find_spec("setuptools") is None, reason="setuptools lays out what a wheel holds")
+def test_what_goes_into_a_wheel(tmp_path):
+    """Asked of setuptools in a process of its own, since it does not like a distutils that somebody has imported before it."""
+    subprocess.run([sys.executable, "-c", LAY_OUT, str(tmp_path / "lib")], cwd=ROOT, check=True, capture_output=True)
     package = tmp_path / "lib" / "react_agent"
     assert sorted(path.relative_to(package / "prompts").as_posix() for path in (package / "prompts").rglob("*.md")) == SHIPPED
     files = {path.relative_to(ROOT / "react_agent") for path in (ROOT / "react_agent").rglob("*") if "__pycache__" not in path.parts}
