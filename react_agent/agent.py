@@ -16,7 +16,7 @@ from react_agent.limits import Limits
 from react_agent.prompt import load, opening
 from react_agent.registry import Approval, ApprovalRequest, Tool, ToolRegistry
 from react_agent.trace import Masker, Trace
-from react_agent.trace_events import Event
+from react_agent.trace_events import Event, RunStarted
 from react_agent.types import Message, RunResult
 
 
@@ -72,10 +72,12 @@ class Agent:
         run.calls.gate.tainted = tainted
         return self.drive(run)
 
-    def resume(self, question: str, run_id: str, trace: Trace | None, playback: Playback, *, seconds_before: float = 0.0,
-               history: Sequence[Message] = (), cancel: threading.Event | None = None) -> RunResult:  # fmt: skip
+    def resume(self, start: RunStarted, trace: Trace | None, playback: Playback, *, seconds_before: float = 0.0,
+               cancel: threading.Event | None = None) -> RunResult:  # fmt: skip
         """Go along a recorded run and on from where it ends; see playback.py, which reads the trace."""
-        return self.drive(Run(self.setup, question, run_id, trace, cancel or threading.Event(), history, playback, seconds_before))
+        run = Run(self.setup, start.question, start.run_id, trace, cancel or threading.Event(), start.history, playback, seconds_before)
+        run.calls.gate.tainted = start.tainted
+        return self.drive(run)
 
     @staticmethod
     def drive(run: Run) -> RunResult:

@@ -35,6 +35,7 @@ from react_agent.transcript import Transcript
 from react_agent.types import STATUS_OF, Completion, Decision, Message, Observation, RunResult, Step, StopReason, ToolCall, Usage
 
 OPTIONS = ("require_tool", "check_numbers", "retry_failed_input", "raw_history", "early_stop", "summarise")  # recorded in the trace
+DESCRIBED = ("name", "description", "parameters", "read_only", "untrusted_output", "volatile")  # of each tool, recorded too
 OBJECTIONS = {
     "answer_without_tool": "the answer was sent back: no tool call stands behind it",
     "answer_after_failure": "the answer was sent back: the last call failed because of its input",
@@ -114,6 +115,7 @@ class Run:
             options={name: getattr(setup, name) for name in OPTIONS},
             tools=tuple(_described(tool) for tool in setup.tools), history=self.history,
             context_window=self.room.window, max_output_tokens=self.endpoint.max_output_tokens,
+            tainted=self.calls.gate.tainted,
         ))  # fmt: skip
 
     def exceeded(self) -> StopReason | None:
@@ -305,4 +307,4 @@ class Run:
 
 
 def _described(tool: Tool) -> dict[str, Any]:
-    return {name: getattr(tool, name) for name in ("name", "description", "parameters", "read_only", "untrusted_output", "volatile")}
+    return {name: getattr(tool, name) for name in DESCRIBED}

@@ -11,6 +11,7 @@ from typing import Any
 from react_agent.agent import Agent
 from react_agent.agent_journal import told
 from react_agent.agent_playback import Playback, completion_of
+from react_agent.agent_run import DESCRIBED, OPTIONS
 from react_agent.endpoints.scripted import ScriptedEndpoint
 from react_agent.errors import ConfigError, EndpointError, TraceError
 from react_agent.limits import Limits
@@ -31,15 +32,12 @@ class Recorded:
     start: RunStarted
     events: tuple[Event, ...]
     seconds: float
+    limits: Limits
 
     @property
     def end(self) -> RunEnded | None:
         last = self.events[-1]
         return last if isinstance(last, RunEnded) else None
-
-    @property
-    def limits(self) -> Limits:
-        return Limits(**self.start.limits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +62,22 @@ def recorded(path: str | os.PathLike[str]) -> Recorded:
     events: list[Event] = []
     for record in records:
         if isinstance(record.event, RunResumed):
-            del events[len(events) - record.event.dropped :]
+            del events[max(1, len(events) - record.event.dropped) :]
         else:
             events.append(record.event)
-    return Recorded(Path(path), records[0].event, tuple(events), _seconds(records))
+    return Recorded(Path(path), records[0].event, tuple(events), _seconds(records), _limits(path, records[0].event))
+
+
+def _limits(path: str | os.PathLike[str], start: RunStarted) -> Limits:
+    """The limits of the run; TraceError for what no agent could run with: a trace that was edited by hand, or by another program."""
+    for name, value in start.options.items():
+        if name not in OPTIONS or not isinstance(value, bool):
+            raise TraceError(f"{path}: {name!r} = {value!r:.40} is no option of an agent; there are, true or false: {', '.join(OPTIONS)}")
+    try:
+        recorded_tools(start)
+        return Limits(**dict[str, Any](start.limits))  # Limits itself refuses what is none
+    except (TypeError, AttributeError, ConfigError) as error:
+        raise TraceError(f"{path}: run_start cannot be used: {error}") from None
 
 
 def _seconds(records: list[Record]) -> float:
@@ -96,9 +106,8 @@ def resume(path: str | os.PathLike[str], make_agent: Callable[[Recorded], Agent]
     """
     run = resumable(path)
     events = list(run.events)
-    if run.end is not None:
-        while isinstance(events[-1], RunEnded | EndpointFailed):
-            events.pop()
+    while isinstance(events[-1], RunEnded | EndpointFailed):
+        events.pop()
     agent = make_agent(run)
     trace = Trace(path, append=True, mask=agent.mask, fsync=agent.fsync)
     resumed = RunResumed(len(run.events) - len(events), run.seconds, len(events))
@@ -106,8 +115,7 @@ def resume(path: str | os.PathLike[str], make_agent: Callable[[Recorded], Agent]
         trace.write(resumed)
         if agent.setup.on_event is not None and (crash := told(agent.setup.on_event, resumed)):
             _LOG.error("the listener (on_event) failed at resume; the run goes on:\n%s", crash)
-        return agent.resume(run.start.question, run.start.run_id, trace, Playback(events), seconds_before=run.seconds,
-                            history=run.start.history, cancel=cancel)  # fmt: skip
+        return agent.resume(run.start, trace, Playback(events), seconds_before=run.seconds, cancel=cancel)
     finally:
         trace.close()
 
@@ -124,7 +132,7 @@ def replay(path: str | os.PathLike[str], tools: ToolRegistry | Iterable[Tool] | 
     settings: dict[str, Any] = {"limits": run.limits, "language": start.language, "instructions": start.instructions, **start.options}
     endpoint = ScriptedEndpoint(_out_of_replies, context_window=start.context_window, max_output_tokens=max(1, start.max_output_tokens))
     agent = Agent(endpoint, recorded_tools(start) if tools is None else tools, **{**settings, **options})
-    result = agent.resume(start.question, start.run_id, None, playback, history=start.history)
+    result = agent.resume(start, None, playback)
     return Replay(result, playback.difference, playback.prompt_difference)
 
 
@@ -143,7 +151,7 @@ def _out_of_replies(*_: Any) -> EndpointError:
 
 def recorded_tools(start: RunStarted) -> ToolRegistry:
     """Stand-ins for the tools of a recorded run: their names, schemas and flags; what they say comes from the trace."""
-    return ToolRegistry(Tool(function=_never_called, **tool) for tool in start.tools)
+    return ToolRegistry(Tool(function=_never_called, **{name: tool[name] for name in DESCRIBED if name in tool}) for tool in start.tools)
 
 
 def _never_called(**_: Any) -> None:

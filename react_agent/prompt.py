@@ -155,8 +155,10 @@ def made_example(prompts: PromptSet, tool: Tool) -> Example:
     )
 
 
-def sample_value(schema: Mapping[str, Any]) -> Any:
+def sample_value(schema: Mapping[str, Any] | bool) -> Any:
     """A neutral value that fits a parameter's schema: an enum's first, a quoted example of the description, else by type."""
+    if not isinstance(schema, Mapping):  # true: anything
+        return "sample"
     if schema.get("enum"):
         return schema["enum"][0]
     if "const" in schema:
@@ -166,7 +168,7 @@ def sample_value(schema: Mapping[str, Any]) -> Any:
     kind = schema.get("type")
     kind = next((k for k in kind if k != "null"), "string") if isinstance(kind, list) else kind
     if kind is None and schema.get("anyOf"):
-        return sample_value(next((s for s in schema["anyOf"] if s.get("type") != "null"), {}))
+        return sample_value(next((part for part in schema["anyOf"] if not _is_null(part)), {}))
     if kind in ("integer", "number"):
         return schema.get("minimum", 3)
     if kind == "array":
@@ -185,22 +187,28 @@ def tool_line(tool: Tool) -> str:
     parts, notes = [], []
     for name, schema in tool.parameters.get("properties", {}).items():
         parts.append(f"{name}{'' if name in required else '?'}: {type_name(schema)}")
-        if schema.get("description"):
+        if isinstance(schema, Mapping) and schema.get("description"):
             notes.append(f"{name}: {schema['description']}")
     line = f"- {tool.name}({', '.join(parts)}): {tool.description}" + (f" ({'; '.join(notes)})" if notes else "")
     return neutral(" ".join(line.split()))
 
 
-def type_name(schema: Mapping[str, Any]) -> str:
+def type_name(schema: Mapping[str, Any] | bool) -> str:
     """A short word for a parameter's type: `string`, `"a" | "b"`, `integer`, `list of string`."""
+    if not isinstance(schema, Mapping):
+        return "any"
     if schema.get("enum"):
         return " | ".join(json.dumps(value, ensure_ascii=False) for value in schema["enum"][:8])
     for union in ("anyOf", "oneOf"):
         if schema.get(union):
-            return " | ".join(dict.fromkeys(type_name(item) for item in schema[union] if item.get("type") != "null"))
+            return " | ".join(dict.fromkeys(type_name(item) for item in schema[union] if not _is_null(item)))
     kind = schema.get("type", "any")
     if isinstance(kind, list):
         return " | ".join(k for k in kind if k != "null")
     if kind == "array":
         return f"list of {type_name(schema.get('items', {}))}"
     return str(kind)
+
+
+def _is_null(schema: Mapping[str, Any] | bool) -> bool:
+    return isinstance(schema, Mapping) and schema.get("type") == "null"

@@ -25,7 +25,7 @@ def run_data(run: RunView) -> dict[str, Any]:
         "usage": asdict(run.usage), "cost": run.cost, "language": start.language, "prompt": start.prompt,
         "instructions": start.instructions, "models": list(run.models), "endpoint": dict(start.endpoint), "limits": dict(start.limits),
         "options": dict(start.options), "context_window": start.context_window, "max_output_tokens": start.max_output_tokens,
-        "tools": [dict(tool) for tool in start.tools], "history": messages_data(start.history),
+        "tools": [dict(tool) for tool in start.tools], "history": messages_data(start.history), "tainted": start.tainted,
         "side_effects": [asdict(effect) for effect in run.side_effects], "totals": totals_data(totals_of(run)),
         "steps": [step_data(step) for step in run.steps],
     }  # fmt: skip

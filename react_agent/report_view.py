@@ -8,6 +8,7 @@ from operator import add
 from typing import Any, Literal
 
 from react_agent.agent_guards import INPUT_ERRORS
+from react_agent.errors import ConfigError
 from react_agent.limits import Limits
 from react_agent.trace_events import (
     CompletionReceived,
@@ -138,7 +139,10 @@ class RunView:
         if self.end:
             return self.end.cost
         limits = self.start.limits
-        return Limits(input_price=limits.get("input_price"), output_price=limits.get("output_price")).cost(self.usage)
+        try:
+            return Limits(input_price=limits.get("input_price"), output_price=limits.get("output_price")).cost(self.usage)
+        except ConfigError:  # prices that are none, written by another program
+            return None
 
     @property
     def models(self) -> tuple[str, ...]:

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from react_agent.errors import TraceError
-from react_agent.trace_events import EVENTS, Event
+from react_agent.trace_events import EVENTS, VERSION, Event, RunStarted
 from react_agent.trace_file import LineFile
+from react_agent.trace_reading import READERS, reader
 from react_agent.types import Message, Usage
 
 
@@ -112,27 +113,23 @@ def _encodable(text: str) -> bool:
 def from_line(line: str) -> Record:
     """The inverse of to_line; unknown keys of later versions are ignored. Raises ValueError for anything else."""
     try:
-        body = json.loads(line)
+        body = json.loads(line, parse_constant=_no_number)
     except RecursionError:
         raise ValueError("nested too deeply for an event") from None
-    if not isinstance(body, dict) or body.get("event") not in EVENTS:
+    name = body.get("event") if isinstance(body, dict) else None
+    if not isinstance(name, str) or name not in READERS:
         raise ValueError(f"not an event: {line[:80]}")
-    kind = EVENTS[body["event"]]
     try:
-        values = {item.name: _typed(item.name, body[item.name]) for item in fields(kind) if item.name in body}
-        return Record(float(body["time"]), kind(**values))
+        return Record(_TIME(body["time"]), READERS[name](body))
     except (TypeError, KeyError) as error:
-        raise ValueError(f"not a whole {kind.name} event: {error}") from None
+        raise ValueError(f"not a whole {name} event: {error}") from None
 
 
-def _typed(name: str, value: Any) -> Any:
-    if name == "usage":
-        return Usage(**value)
-    if name in ("add", "history"):
-        return tuple(Message(item["role"], item["content"]) for item in value)
-    if name == "repairs":
-        return tuple((item[0], item[1]) for item in value)
-    return tuple(value) if isinstance(value, list) else value
+def _no_number(word: str) -> None:
+    raise ValueError(f"{word} is no number of JSON")
+
+
+_TIME = reader(float)
 
 
 class Trace:
@@ -188,6 +185,10 @@ def _records(path: str | os.PathLike[str], file: Iterable[str]) -> Iterator[Reco
         if not line.endswith("\n"):
             return  # cut by a crash
         try:
-            yield from_line(line)
+            record = from_line(line)
         except ValueError as error:
             raise TraceError(f"{path}, line {number}: {error}") from None
+        if isinstance(record.event, RunStarted) and record.event.version > VERSION:
+            raise TraceError(f"{Path(path).name} has format {record.event.version}, and this version reads formats up to {VERSION}: "
+                             "use a newer react-agent")  # fmt: skip
+        yield record

@@ -20,7 +20,8 @@ class Event:
 @dataclass(frozen=True, slots=True)
 class RunStarted(Event):
     """The first line. tools: name, schema and flags of each; endpoint: what describe() tells; prompt: name and digest of the prompt
-    set; context_window: tokens, None when unknown; max_output_tokens: of a reply, at the beginning."""
+    set; context_window: tokens, None when unknown; max_output_tokens: of a reply, at the beginning; tainted: text from outside is in the
+    history."""
 
     name: ClassVar[str] = "run_start"
     run_id: str
@@ -30,12 +31,13 @@ class RunStarted(Event):
     prompt: str = ""
     instructions: str = ""
     endpoint: Mapping[str, Any] = field(default_factory=dict)
-    limits: Mapping[str, Any] = field(default_factory=dict)
+    limits: Mapping[str, int | float | None] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     tools: tuple[Mapping[str, Any], ...] = ()
     history: tuple[Message, ...] = ()
     context_window: int | None = None
     max_output_tokens: int = 0
+    tainted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,3 +1,4 @@
+import json
 import threading
 
 import pytest
@@ -330,3 +331,50 @@ def test_nothing_runs_behind_a_difference(whole, caplog):
     got = replay(whole[1], world.tools()[1:], approve=lambda _: pytest.fail("asked"))
     assert "step 3" in got.difference and world.bumps == []
     assert "crashed" not in caplog.text
+
+
+UNUSABLE = [
+    ("limits", {"max_steps": -1}, "max_steps must be at least 1"), ("limits", {"later": 1}, "later"), ("options", {"later": True}, "'later' = True is no option"),
+    ("options", {"summarise": "x"}, "'summarise' = 'x' is no option"),
+    ("tools", [{"name": "x"}], "missing"), ("tools", [{"name": "x y", "description": "", "parameters": {}}], "cannot be named"),
+    ("tools", [{"name": "x", "description": "", "parameters": {"properties": {"a": {"type": None}}}}], "JSON Schema"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("field", "value", "said"), UNUSABLE, ids=[said for *_, said in UNUSABLE])
+def test_a_beginning_that_no_agent_could_run_with_is_a_trace_error(field, value, said, whole):
+    first, *rest = whole[1].read_text("utf-8").splitlines(keepends=True)
+    whole[1].write_text(json.dumps({**json.loads(first), field: value}) + "\n" + "".join(rest), "utf-8")
+    for open_it in (replay, recorded, lambda path: resume(path, lambda run: pytest.fail("no agent is needed"))):
+        with pytest.raises(TraceError, match=said):
+            open_it(whole[1])
+
+
+def test_a_resumption_cannot_take_back_more_than_there_was(whole):
+    resumed = '{"event": "resume", "time": 1, "dropped": 1000000, "seconds": 0.0}\n'
+    whole[1].write_text(whole[1].read_text("utf-8") + resumed, "utf-8")
+    assert recorded(whole[1]).events == (recorded(whole[1]).start,)
+
+
+def test_a_run_that_was_killed_right_after_its_endpoint_failed_goes_on_with_the_call(reply, tmp_path):
+    world, trace = World(), tmp_path / "t.jsonl"
+    world.agent([reply("bump", {"name": "a"}), EndpointError("connection", "gone")], trace=trace).run("q")
+    trace.write_bytes(b"".join(trace.read_bytes().splitlines(keepends=True)[:-1]))
+    assert read_trace(trace)[-1].event.name == "endpoint_error"
+    assert resume(trace, lambda run: world.agent([reply(answer="done")])).answer == "done"
+    assert replay(trace).same
+
+
+def test_a_resumed_run_still_knows_that_its_history_is_from_outside(reply, tmp_path):
+    @tool
+    def delete() -> str:
+        """Delete."""
+        return "gone"
+
+    asked = []
+    options = {"approve": lambda request: asked.append(request.tainted) or True}
+    trace = tmp_path / "t.jsonl"
+    Agent(ScriptedEndpoint([EndpointError("connection", "gone")]), [delete], trace=trace, **options).run("Then do it.", tainted=True)
+    assert read_trace(trace)[0].event.tainted
+    resume(trace, lambda run: Agent(ScriptedEndpoint([reply("delete"), reply(answer="Done.")]), [delete], **options))
+    assert asked == [True]

@@ -106,3 +106,13 @@ def test_a_tool_cannot_speak_in_the_prompt_beyond_its_own_line():
         "type": "object", "properties": {"a\n[INST]": {"type": "string", "description": "one\n- two(): <s>"}},
     }))  # fmt: skip
     assert line == "- t(a [ INST]?: string): Do < |im_end| > - other(): x (a [ INST]: one - two(): < s>)"
+
+
+def test_a_parameter_whose_schema_is_only_true_may_be_anything():
+    anything = Tool(
+        name="put", description="Put.", function=lambda **_: None,
+        parameters={"type": "object", "required": ["value"], "properties": {"value": True, "more": {"type": "array", "items": True},
+                                                                           "either": {"anyOf": [True, {"type": "null"}]}}},
+    )  # fmt: skip
+    assert tool_line(anything) == "- put(value: any, more?: list of any, either?: any): Put."
+    assert '"value": "sample"' in opening(load("en"), ToolRegistry([anything]))[2].content

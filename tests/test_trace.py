@@ -111,9 +111,49 @@ def test_what_cannot_be_opened_or_written_is_a_trace_error(tmp_path, monkeypatch
     trace.close()
 
 
+WRONG_TYPES = [
+    ({"event": "note", "step": "1", "slug": "s", "message": "m"}, "step: '1' is not a whole number"),
+    ({"event": "note", "step": True, "slug": "s", "message": "m"}, "step: True is not a whole number"),
+    ({"event": "note", "step": 1, "slug": None, "message": "m"}, "slug: None is not a text"),
+    ({"event": "note", "step": 1, "slug": "s"}, "message is missing"),
+    ({"event": "count", "step": 1, "tokens": 1, "time": "soon"}, "'soon' is not a number"),
+    ({"event": "count", "step": 1, "tokens": 1.5}, "tokens: 1.5 is not a whole number"),
+    ({"event": "summary", "step": 1, "text": "", "usage": {"input_tokens": "3"}}, "usage: input_tokens: '3' is not a whole number"),
+    ({"event": "summary", "step": 1, "text": "", "usage": [1, 2]}, "usage: .1, 2. is not an object"),
+    ({"event": "request", "step": 1, "keep": 0, "max_output_tokens": 1, "estimated_tokens": 1, "add": [{"role": "x", "content": ""}]}, "add: role"),
+    ({"event": "request", "step": 1, "keep": 0, "max_output_tokens": 1, "estimated_tokens": 1, "add": "ab"}, "add: 'ab' is not a list"),
+    ({"event": "decision", "step": 1, "thought": "", "repairs": ["ab"]}, "repairs: 'ab' is not a list of 2"),
+    ({"event": "decision", "step": 1, "thought": "", "tool": []}, "tool: .. is not a text"),
+    ({"event": "decision", "step": 1, "thought": "", "arguments": [1]}, "arguments: .1. is not an object"),
+    ({"event": "run_start", "run_id": "r", "question": "q", "limits": {"max_steps": "3"}}, "limits: '3' is not a whole number"),
+    ({"event": "run_start", "run_id": "r", "question": "q", "tainted": 1}, "tainted: 1 is not true or false"),
+    ({"event": ["note"]}, "not an event"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "message"), WRONG_TYPES, ids=[message for _, message in WRONG_TYPES])
+def test_a_field_of_another_type_is_no_event(body, message):
+    with pytest.raises(ValueError, match=message):
+        from_line(json.dumps({"time": 1.0, **body}))
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_what_is_no_number_is_no_time(number):
+    with pytest.raises(ValueError, match="number"):
+        from_line(f'{{"event": "resume", "time": 1.0, "dropped": 1, "seconds": {number}}}')
+
+
+def test_a_trace_of_a_later_version_is_told_as_one_also_with_events_that_are_not_known(tmp_path):
+    (tmp_path / "t").write_text(json.dumps({"event": "run_start", "time": 1, "run_id": "r", "question": "q", "version": 2}) + '\n{"event": "new"}\n')
+    with pytest.raises(TraceError, match="format 2, .* up to 1: use a newer react-agent"):
+        read_trace(tmp_path / "t")
+
+
 def test_later_versions_may_add_keys():
     line = json.dumps({**json.loads(to_line(SAMPLES[-2], 1.0)), "added_later": 1})
     assert from_line(line).event == SAMPLES[-2]
+    summary = json.loads(to_line(SAMPLES[4], 1.0))
+    assert from_line(json.dumps({**summary, "usage": {**summary["usage"], "added_later": 1}})).event == SAMPLES[4]
 
 
 def test_secrets_are_masked_everywhere_and_the_home_folder_where_the_program_speaks(monkeypatch):
