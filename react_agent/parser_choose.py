@@ -123,7 +123,7 @@ class Choice:
             return
         if chosen and not chosen.shape.decides:
             seen.thought = seen.thought or chosen.shape.thought
-            seen.reason = nothing_decided(found.reading.value if found.reading else {}, found.start)
+            seen.reason = _swallowed(found.reading) or nothing_decided(found.reading.value if found.reading else {}, found.start)
         elif chosen and chosen.shape.weak and not chosen.shape.tool:
             seen.weak = seen.weak or chosen
         else:
@@ -280,6 +280,14 @@ def nothing_decided(value: dict[str, Any], offset: int) -> Unreadable:
     if is_decision_like(value):
         return Unreadable("no_answer", offset, "neither a tool in action nor text in final_answer")
     return Unreadable("not_a_decision", offset, "the object has no action and no final_answer")
+
+
+def _swallowed(reading: Reading | None) -> Unreadable | None:
+    """An object that decides nothing because its keys were taken for part of a text."""
+    if not reading or "unescaped_quote" not in reading.repairs:
+        return None
+    hint = 'action and final_answer are missing: a quote inside a text is not escaped, or a colon is missing; write \\" and "key": value'
+    return Unreadable("unescaped_quote", reading.repairs["unescaped_quote"], hint)
 
 
 def _continued(offset: int) -> Unreadable:

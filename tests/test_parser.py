@@ -160,6 +160,7 @@ REFUSED = [
     ('{"thought": "...", "action": "<tool>"}', "stop", "template_echo", '{"thought": "...", "action": "<tool>"}', 1, 1),
     ('{"thought": "t",\n "action": "search",\n "action_input": {"query": cats}}', "stop", "bad_syntax", "cats}}", 3, 28),
     ('{"action": "search", "action_input": {"query": "a "b": c"}}', "stop", "unescaped_quote", '"b": c"}}', 1, 51),
+    ('{"thought": "t", "action"="search", "action_input": {}}', "stop", "unescaped_quote", '", "action"="search", "action_input": {}}', 1, 15),
     ('{"action": "search", "action": "fetch"}', "stop", "duplicate_key", '"action": "fetch"}', 1, 22),
     (CALL + "\n" + ANSWER.replace("none", "fetch"), "stop", "conflict", '{"thought": "t", "action": "fetch", "act', 2, 1),
     ('{"action": "serch", "action_input": {}}', "stop", "unknown_tool", 'serch", "action_input": {}}', 1, 13),
