@@ -132,6 +132,6 @@ class Room:
     def _compact(self, room: int) -> bool:
         done = self.transcript.compact(math.floor((room - WINDOW_MARGIN) * COMPACT_TO), summary=self.summariser.summary(self.window))
         if done:
-            self.journal.note("compacted", f"{done} old observations were replaced by a line each; the prompt is about "
+            self.journal.note("compacted", f"{done} old messages were replaced by a line each, or cut; the prompt is about "
                               f"{self.transcript.tokens} tokens now")  # fmt: skip
         return done > 0

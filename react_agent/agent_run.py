@@ -90,7 +90,7 @@ class Run:
         self.playback = playback or Playback(())
         self.journal = Journal(trace, self.playback, setup.on_event, cancel)
         self.budget = Budget(setup.limits, setup.clock, seconds_before=seconds_before)
-        self.transcript = Transcript([*setup.opening, *history], self._compaction_note)
+        self.transcript = Transcript(setup.opening, self._compaction_note, history)
         self.transcript.ask(question)
         asked = setup.prompts.frames["summarise"] if setup.summarise else ""
         self.endpoint = SafeEndpoint(setup.endpoint)

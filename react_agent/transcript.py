@@ -1,13 +1,16 @@
 """What the model sees: the opening, then question, decisions and observations, kept inside the window."""
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from react_agent.tokens import TokenMeter
 from react_agent.types import Message
 
 CUT_REPLY = 500  # characters of an unreadable reply that stay before its re-prompt
 KEEP = 2         # the last exchanges are never compacted
+SHORT = 120      # characters that stay of a long text in an old reply, where observations alone make no room
 
 
 @dataclass(slots=True)
@@ -21,16 +24,20 @@ class Exchange:
 
 class Transcript:
     """The messages of a dialogue. Only ever appended to, but for two cases: a failed exchange leaves once a good reply has come,
-    and compaction replaces old observations; `stable` tells how many leading messages are as they were at the last request."""
+    and compaction shortens what is old; `stable` tells how many leading messages are as they were at the last request.
 
-    def __init__(self, opening: Sequence[Message], note: Callable[[str, str], str]) -> None:
+    history: the dialogue before the question. note: what takes the place of a tool's observation.
+    """
+
+    def __init__(self, opening: Sequence[Message], note: Callable[[str, str], str], history: Sequence[Message] = ()) -> None:
         self.messages: list[Message] = []
         self.meter = TokenMeter()
         self.stable = 0
         self._note = note
         self._exchanges: list[Exchange] = []
         self._failed = 0
-        self._extend(opening)
+        self._extend([*opening, *history])
+        self._history = range(len(opening), len(self.messages))
 
     @property
     def tokens(self) -> int:
@@ -88,29 +95,54 @@ class Transcript:
         return [(exchange.tool, self.messages[exchange.at + 1].content) for exchange in self._replaceable(keep_last)]
 
     def compact(self, target: int, keep_last: int = KEEP, summary: str = "") -> int:
-        """Replace the oldest observations by one-line notes until about target tokens are left; returns how many were replaced.
+        """Shorten what is old until about target tokens are left, oldest first; returns how many messages that took.
 
-        With a summary, it takes the place of the oldest, and all others that may be replaced go. The opening, the questions and the
-        last keep_last exchanges stay as they are.
+        Observations are replaced by one-line notes; with a summary, it takes the place of the oldest, and all others that may be
+        replaced go. Where that is not enough, the long texts in the dialogue before the question and in old replies are cut. The
+        opening, the question and the last keep_last exchanges stay as they are.
         """
         done = 0
         for exchange in self._replaceable(keep_last):
             if self.tokens <= target and not summary:
                 break
             content = self.messages[exchange.at + 1].content
-            done += self._replace(exchange, summary if summary and not done else self._note(exchange.tool, content))
+            exchange.compacted = True
+            done += self._replace(exchange.at + 1, summary if summary and not done else self._note(exchange.tool, content))
+        for at in [*self._history, *(exchange.at for exchange in self._older(keep_last))]:
+            if self.tokens <= target:
+                break
+            done += self._replace(at, shortened(self.messages[at].content))
         return done
 
-    def _replaceable(self, keep_last: int) -> list[Exchange]:
-        older = self._exchanges[: max(0, len(self._exchanges) - keep_last)]
-        return [exchange for exchange in older if exchange.tool and not exchange.compacted]
+    def _older(self, keep_last: int) -> list[Exchange]:
+        return self._exchanges[: max(0, len(self._exchanges) - keep_last)]
 
-    def _replace(self, exchange: Exchange, text: str) -> int:
-        at = exchange.at + 1
-        exchange.compacted = True
-        if len(text) >= len(self.messages[at].content):
+    def _replaceable(self, keep_last: int) -> list[Exchange]:
+        return [exchange for exchange in self._older(keep_last) if exchange.tool and not exchange.compacted]
+
+    def _replace(self, at: int, text: str) -> int:
+        """1 when that makes the message shorter, else 0, and it stays."""
+        old = self.messages[at]
+        if len(text) >= len(old.content):
             return 0
-        self.messages[at] = Message("user", text)
+        self.messages[at] = Message(old.role, text)
         self.meter.replaced(at, self.messages[at])
         self.stable = min(self.stable, at)
         return 1
+
+
+def shortened(text: str) -> str:
+    """A message with the beginnings of its long texts; a decision stays one."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return _cut(text)
+    return json.dumps(_cut(value), ensure_ascii=False) if isinstance(value, dict) else str(_cut(text))
+
+
+def _cut(value: Any) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= SHORT else f"{value[:SHORT]} ..."
+    if isinstance(value, dict):
+        return {key: _cut(item) for key, item in value.items()}
+    return [_cut(item) for item in value] if isinstance(value, list) else value

@@ -3,6 +3,7 @@
 import pytest
 
 from react_agent import Agent, Completion, EndpointError, Limits, ScriptedEndpoint, Usage, replay, tool
+from react_agent.conversation import Conversation
 from react_agent.tokens import estimate_prompt
 from react_agent.trace import read_trace
 from react_agent.trace_events import Noted, RequestSent, Summarised
@@ -131,3 +132,21 @@ def test_limits_are_asked_again_before_a_prompt_that_was_too_long_is_sent_again(
     result = Agent(endpoint, [page], limits=Limits(max_steps=20, max_seconds=50), clock=lambda: now[0]).run("Read.")
     assert (result.stop_reason, max(len(messages) for messages, _ in endpoint.requests)) == ("time_budget", 14)
     assert sum(len(messages) > 12 for messages, _ in endpoint.requests) == 1
+
+
+LONG = "word " * 2000
+
+
+@pytest.mark.parametrize("what", ["thoughts", "arguments"])
+def test_long_thoughts_and_arguments_do_not_fill_the_window(what, reply, tmp_path):
+    said = [reply("look", {"name": f"{n} {LONG if what == 'arguments' else ''}"}, thought=LONG if what == "thoughts" else "t") for n in range(9)]
+    endpoint = ScriptedEndpoint([*said, reply(answer="done")], context_window=8000)
+    assert Agent(endpoint, [look], limits=Limits(max_steps=20), trace=tmp_path / "t.jsonl").run("q").answer == "done"
+    assert replay(tmp_path / "t.jsonl").same
+
+
+def test_a_dialogue_with_long_answers_goes_on(reply):
+    endpoint = ScriptedEndpoint([*[reply(answer=f"{n} {LONG}") for n in range(6)], reply(answer="done")], context_window=8000)
+    talk = Conversation(Agent(endpoint, [look]))
+    assert [talk.ask(f"Question {n}?").stop_reason for n in range(7)] == ["answer"] * 7
+    assert {f"Question {n}?" for n in range(7)} <= {message.content for message in endpoint.requests[-1][0]}

@@ -1,3 +1,5 @@
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,6 +54,26 @@ def test_compaction_takes_the_oldest_observations_and_keeps_the_question_and_the
     assert transcript.compact(0) == 1  # three of five are gone now, the last two stay
     assert transcript.compact(0) == 0
     assert "observation 3" in transcript.messages[-3].content and "observation 4" in transcript.messages[-1].content
+
+
+def test_where_observations_make_no_room_the_dialogue_before_and_old_replies_are_cut_but_never_the_question_or_the_last_two():
+    long = "word " * 200
+    decision = json.dumps({"thought": long, "action": "page", "action_input": {"texts": [long]}, "final_answer": None})
+    history = [Message("user", f"earlier {long}"), Message("assistant", json.dumps({"final_answer": long}))]
+    transcript = Transcript([Message("system", f"rules {long}")], note, history)
+    transcript.ask(f"the question {long}")
+    for number in range(4):
+        transcript.good(decision, f"observation {number}", "page")
+    transcript.sent()
+    before = transcript.tokens
+    assert transcript.compact(before - 100) == 1 and len(transcript.messages[1].content) < 130
+    assert transcript.compact(0) == 3
+    assert [len(message.content) > 1000 for message in transcript.messages] == [True, False, False, True, *[False] * 4, *[True, False] * 2]
+    assert [message.role for message in transcript.messages] == ["system", "user", "assistant", "user"] + ["assistant", "user"] * 4
+    cut = json.loads(transcript.messages[4].content)
+    assert (cut["thought"], cut["action_input"], cut["final_answer"]) == (long[:120] + " ...", {"texts": [long[:120] + " ..."]}, None)
+    assert transcript.sent() == 1 and transcript.tokens == estimate_prompt(transcript.messages)
+    assert transcript.compact(0) == 0
 
 
 def test_a_notice_stands_under_the_last_message_of_one_request_only():
