@@ -28,10 +28,10 @@ class Calls:
         self._unknown_outcome = unknown_outcome
         self._crashes: dict[str, int] = {}
 
-    def run(self, step: int, call: ToolCall, known: ToolCall) -> tuple[Observation, StopReason | None]:
-        """Prepare, execute, finalize; what cannot be executed is an observation too. The stop reason is set by a second crash.
-        known: the call as the memory knows it."""
-        prepared = self._prepare(call)
+    def run(self, step: int, call: ToolCall, checked: Prepared | Observation) -> tuple[Observation, StopReason | None]:
+        """Permit, execute, finalize; what cannot be executed is an observation too. The stop reason is set by a second crash."""
+        known = as_known(call, checked)
+        prepared = self._prepare(call, checked)
         if isinstance(prepared, Observation):
             self.journal.emit(ToolEnded(step, call.name, prepared.content, prepared.error, prepared.truncated))
             self.memory.ran(known, None, prepared)
@@ -49,7 +49,7 @@ class Calls:
         self.memory.ran(known, tool, observation)
         return observation, self._count_crash(tool.name, crash)
 
-    def _prepare(self, call: ToolCall) -> Prepared | Observation:
+    def _prepare(self, call: ToolCall, checked: Prepared | Observation) -> Prepared | Observation:
         """What was decided in a recorded run stands: nobody is asked twice."""
         refused = self.journal.playback.next_is(ToolEnded)
         if refused is not None:
@@ -58,7 +58,7 @@ class Calls:
         tool = self.tools.get(call.name)
         if started is not None and tool is not None:
             return Prepared(tool, ToolCall(call.name, dict(started.arguments)), started.coercions)
-        return self.tools.prepare(call, self.gate)
+        return checked if isinstance(checked, Observation) else self.tools.permit(checked, self.gate)
 
     def _outcome(self, prepared: Prepared) -> tuple[Observation, str]:
         tool, playback = prepared.tool, self.journal.playback
@@ -79,3 +79,8 @@ class Calls:
         _LOG.error("the tool %s crashed:\n%s", tool, crash)
         self._crashes[tool] = self._crashes.get(tool, 0) + 1
         return "tool_crash" if self._crashes[tool] >= 2 else None
+
+
+def as_known(call: ToolCall, checked: Prepared | Observation) -> ToolCall:
+    """The call as the memory knows it: as it would run; one that cannot run as it was written."""
+    return call if isinstance(checked, Observation) else checked.with_defaults

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from react_agent.agent_calls import Calls
+from react_agent.agent_calls import Calls, as_known
 from react_agent.agent_endpoint import SafeEndpoint
 from react_agent.agent_guards import Grounding
 from react_agent.agent_hearing import Hearing
@@ -243,7 +243,8 @@ class Run:
         return Turn(step, accepted=True)
 
     def _call(self, step: Step, call: ToolCall) -> Turn:
-        memory, known = self.calls.memory, self.setup.tools.comparable(call)
+        memory, checked = self.calls.memory, self.setup.tools.check(call)
+        known = as_known(call, checked)
         if self.forced:
             return Turn(replace(step, note="call_not_run"), stop=self.forced)
         if memory.stuck(known):
@@ -253,7 +254,7 @@ class Run:
             self.journal.note("repeated_call", f"{call.name} was called with the same arguments before; its earlier observation was given")
             told = f"{self.setup.prompts.frames['repeated_call']}\n{self._told(call.name, earlier)}"
             return Turn(replace(step, note="repeated_call", observation=earlier), told, call.name)
-        observation, stop = self.calls.run(step.number, call, known)
+        observation, stop = self.calls.run(step.number, call, checked)
         self.grounding.observed(observation)
         return Turn(replace(step, observation=observation), self._told(call.name, observation), call.name, stop=stop)
 

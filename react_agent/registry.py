@@ -35,6 +35,13 @@ class Prepared:
     call: ToolCall
     coercions: tuple[str, ...] = ()
 
+    @property
+    def with_defaults(self) -> ToolCall:
+        """The call with what it leaves to the tool filled in, so that calls that say the same in other words are equal."""
+        properties = self.tool.parameters.get("properties", {}).items()
+        defaults = {name: schema["default"] for name, schema in properties if isinstance(schema, Mapping) and "default" in schema}
+        return ToolCall(self.tool.name, {**defaults, **self.call.arguments}) if defaults else self.call
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -76,27 +83,27 @@ class ToolRegistry:
     def __contains__(self, name: object) -> bool:
         return name in self._tools
 
-    def comparable(self, call: ToolCall) -> ToolCall:
-        """The call as it would run, defaults filled in: calls that say the same in other words are equal so. A wrong one as it is."""
-        try:
-            tool = self._find(call.name)
-            arguments, _ = self._checkers[tool.name].check(call.arguments)
-        except ToolError:
-            return call
-        properties = tool.parameters.get("properties", {}).items()
-        defaults = {name: schema["default"] for name, schema in properties if isinstance(schema, Mapping) and "default" in schema}
-        return ToolCall(tool.name, {**defaults, **arguments})
-
-    def prepare(self, call: ToolCall, gate: Gate) -> Prepared | Observation:
-        """The call, ready to run; or, already decided, what the model is told: unknown tool, bad arguments, not approved."""
+    def check(self, call: ToolCall) -> Prepared | Observation:
+        """The call with its arguments after validation; or, already decided, what the model is told: unknown tool, bad arguments."""
         try:
             tool = self._find(call.name)
             arguments, coercions = self._checkers[tool.name].check(call.arguments)
-            ready = ToolCall(tool.name, arguments)
-            gate.check(tool, ready)
         except ToolError as error:
             return failed(error, self.max_observation, call)
-        return Prepared(tool, ready, coercions)
+        return Prepared(tool, ToolCall(tool.name, arguments), coercions)
+
+    def permit(self, checked: Prepared, gate: Gate) -> Prepared | Observation:
+        """The call, ready to run; or what the model is told: not approved."""
+        try:
+            gate.check(checked.tool, checked.call)
+        except ToolError as error:
+            return failed(error, self.max_observation, checked.call)
+        return checked
+
+    def prepare(self, call: ToolCall, gate: Gate) -> Prepared | Observation:
+        """Both: checked and permitted, or what the model is told."""
+        checked = self.check(call)
+        return checked if isinstance(checked, Observation) else self.permit(checked, gate)
 
     def execute(self, prepared: Prepared, timeout_s: float | None = None) -> Execution:
         """Run the tool for at most the shorter of its own timeout and timeout_s (seconds). Only KeyboardInterrupt gets out."""

@@ -10,7 +10,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -95,9 +95,10 @@ def _plain(value: Any) -> Any:
         return {"role": value.role, "content": value.content}
     if isinstance(value, Mapping):
         return dict(value)
-    return asdict(value) if isinstance(value, Usage) else str(value)
+    return {name: getattr(value, name) for name in _OF_USAGE} if isinstance(value, Usage) else str(value)
 
 
+_OF_USAGE = tuple(item.name for item in fields(Usage))
 _NAMES: Mapping[str, tuple[str, ...]] = {name: tuple(item.name for item in fields(kind)) for name, kind in EVENTS.items()}
 _ENCODE = json.JSONEncoder(ensure_ascii=False, default=_plain).encode
 

@@ -136,7 +136,7 @@ def shortened(text: str) -> str:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        return _cut(text)
+        value = None
     return json.dumps(_cut(value), ensure_ascii=False) if isinstance(value, dict) else str(_cut(text))
 
 
