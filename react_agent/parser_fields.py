@@ -82,6 +82,8 @@ def collect(value: dict[str, Any], tools: ToolRegistry, place: Place, repairs: d
             continue
         if len(keys) > 1 and role != "thought":
             _refuse_disagreement(value, keys, place)
+        if role in ("input", "answer") and role in strong and value[keys[0]]:
+            _refuse_disagreement(value, [keys[0], *(key for key in weak.get(role, ()) if value[key])], place)
         if keys[0] not in CANONICAL:
             repairs.setdefault("alias_key", place.of_key(keys[0]))
         setattr(fields, role, value[keys[0]])

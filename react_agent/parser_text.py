@@ -17,6 +17,7 @@ from react_agent.parser_shape import Shape, answer_text
 from react_agent.parser_yaml import literal, mapping, scalar
 from react_agent.registry import Tool, ToolRegistry
 
+_RULE_AT_END = re.compile(r"\n---\s*+\Z")
 _PAIRS = {'"': '"', "'": "'", "`": "`", "“": "”"}
 
 
@@ -27,7 +28,8 @@ def read_text(
 
     Raises Unreadable.
     """
-    labels, invented = find_labels(text, begin, end, guide)
+    rule = _RULE_AT_END.search(text, begin, end)
+    labels, invented = find_labels(text, begin, rule.start() if rule else end, guide)
     found = _Reply(text, labels, tools, stopped, repairs).shape()
     if found and invented >= 0:
         repairs.setdefault("invented_observation", invented)
