@@ -16,6 +16,7 @@ from react_agent.segments import CHANNEL_END, MARK, reasoning_end
 # Characters that may be read in vain, besides four times the text: what bounds the work for a text of broken objects.
 _PATIENCE_AT_LEAST = 20_000
 _ATTEMPT = 500  # what an object costs besides its characters
+_DATA = 100  # what one costs that is no decision, and was read at once
 _OPENERLESS = re.compile(r'^[ \t]*+(?=["“](?:thought|action|action_input|final_answer)["”]\s*+[:：])', re.MULTILINE)
 _SHORTEST_KEY = len('"action":')
 _BRACES = re.compile(r'"(?:[^"\\]|\\.)*+\\?(?:"|\Z)|[{}]', re.DOTALL)
@@ -150,7 +151,8 @@ class Finder:
         self._pos = reading.end
         if not may_decide(reading.value) and not self._recipient:
             self.data = start if self.data < 0 else self.data
-            return None
+            self._patience -= _DATA
+            return self._fault(start, _too_many(start)) if self._patience < 0 else None
         self._patience -= _ATTEMPT // 2
         if self._patience < 0:
             return self._fault(start, _too_many(start))
