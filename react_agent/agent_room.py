@@ -35,6 +35,7 @@ class Room:
         self.output_raised = False
         self.summariser = Summariser(summarise, budget, transcript, endpoint, journal)
         self.window: int | None = None
+        self._count_asked = 0
         self._slowest = 0.0
         self._longest = 0
 
@@ -60,6 +61,11 @@ class Room:
         return estimate
 
     def _counted(self) -> int | None:
+        """The server's count; asked for once for each prompt, or what hangs on it could not be replayed."""
+        messages = len(self.transcript.messages)
+        if messages == self._count_asked:
+            return None
+        self._count_asked = messages
         playback = self.journal.playback
         recorded = playback.next_is(PromptCounted)
         counted = recorded.tokens if recorded else None if playback.active else self.endpoint.count_tokens(self.transcript.messages)

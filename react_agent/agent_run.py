@@ -108,13 +108,15 @@ class Run:
         setup = self.setup
         recorded = self.playback.next_is(RunStarted)
         self.room.window = recorded.context_window if recorded else self.endpoint.context_window
+        if recorded is not None and recorded.max_output_tokens > 0:  # what the run began with stays, whatever the endpoint of today says
+            self.room.output_limit = recorded.max_output_tokens
         self.journal.emit(RunStarted(
             run_id=self.run_id, question=self.question, language=setup.prompts.language,
             prompt=f"{setup.prompts.name}@{setup.prompts.digest}", instructions=setup.instructions,
             endpoint=self.endpoint.describe(), limits=asdict(setup.limits),
             options={name: getattr(setup, name) for name in OPTIONS},
             tools=tuple(_described(tool) for tool in setup.tools), history=self.history,
-            context_window=self.room.window, max_output_tokens=self.endpoint.max_output_tokens,
+            context_window=self.room.window, max_output_tokens=self.room.output_limit,
             tainted=self.calls.gate.tainted,
         ))  # fmt: skip
 

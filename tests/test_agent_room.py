@@ -150,3 +150,25 @@ def test_a_dialogue_with_long_answers_goes_on(reply):
     talk = Conversation(Agent(endpoint, [look]))
     assert [talk.ask(f"Question {n}?").stop_reason for n in range(7)] == ["answer"] * 7
     assert {f"Question {n}?" for n in range(7)} <= {message.content for message in endpoint.requests[-1][0]}
+
+
+class Moody(ScriptedEndpoint):
+    """Has a counter that answers every second time only."""
+
+    def __init__(self, script, **settings):
+        super().__init__(script, **settings)
+        self.asked = 0
+
+    def count_tokens(self, messages):
+        self.asked += 1
+        return None if self.asked % 2 else 500
+
+
+@pytest.mark.parametrize("limit", range(1500, 5000, 250))
+def test_a_prompt_is_counted_once_and_a_counter_that_comes_and_goes_makes_no_difference(limit, reply, tmp_path):
+    def model(messages, request):
+        return Completion(reply("look", {"name": str(len(messages))}), "stop", Usage(700, 240))
+
+    endpoint = Moody(model, context_window=2000, max_output_tokens=4096)
+    result = Agent(endpoint, [look], limits=Limits(max_steps=20, max_tokens=limit), trace=tmp_path / "t.jsonl").run("q")
+    assert endpoint.asked <= len(result.steps) + 1 and replay(tmp_path / "t.jsonl").same

@@ -378,3 +378,13 @@ def test_a_resumed_run_still_knows_that_its_history_is_from_outside(reply, tmp_p
     assert read_trace(trace)[0].event.tainted
     resume(trace, lambda run: Agent(ScriptedEndpoint([reply("delete"), reply(answer="Done.")]), [delete], **options))
     assert asked == [True]
+
+
+def test_a_resumed_run_keeps_the_window_and_the_length_of_replies_that_it_began_with(reply, whole, tmp_path):
+    trace = tmp_path / "cut.jsonl"
+    trace.write_bytes(b"".join(whole[1].read_bytes().splitlines(keepends=True)[:9]))
+    world = World()
+    world.bumps = bumps_before(trace)
+    endpoint = ScriptedEndpoint(whole[2][len(replies(recorded(trace))) :], context_window=300, max_output_tokens=7)
+    assert resume(trace, lambda run: Agent(endpoint, world.tools(), approve=lambda _: True)).status == "completed"
+    assert {request.max_output_tokens for _, request in endpoint.requests} == {512} and replay(trace).same
