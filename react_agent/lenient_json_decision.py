@@ -3,19 +3,20 @@
 import re
 from typing import Any
 
-from react_agent.lenient_json_keys import WEAK, Role, role, squeezed, strong_role, visible
+from react_agent.lenient_json_keys import CANONICAL, NAMES, WEAK, role, squeezed, strong_role, visible
 
 NONE_WORDS = frozenset({
     "", "none", "null", "nil", "n/a", "notool", "noaction", "notoolneeded", "nothing", "无", "没有", "不需要", "无需工具",
 })  # fmt: skip
-_ANGLED = re.compile(r"\s*<[^<>]{1,80}>\s*")
+_ANGLED = re.compile(r"\s*<[^<>]{1,80}>\s*\Z")
 _ANGLED_WORDS = re.compile(
-    r"\s*<[^<>]{0,100}\b(?:your|the|tool|name|answer|reasoning|thoughts?|null|none|here|input|value|argument|text)\b[^<>]{0,100}>\s*",
+    r"\s*<[^<>]{0,100}\b(?:your|the|tool|name|answer|reasoning|thoughts?|null|none|here|input|value|argument|text)\b[^<>]{0,100}>\s*\Z",
     re.IGNORECASE,
 )
-_DOTS = re.compile(r"\s*(?:\.{3,}|…+)\s*")
-_NAME_WORDS = re.compile(
-    r"\s*(?:the )?(?:names? of (?:the|a) tool|tool[ _-]?names?|tool to (?:use|call)|工具名|one of\b|(?:string|str|tool|action|name)\s*\Z)",
+_DOTS = re.compile(r"\s*(?:\.{3,}|…+)\s*\Z")
+_NO_NAME = re.compile(
+    rf"{_ANGLED.pattern}|{_DOTS.pattern}"
+    r"|\s*(?:the )?(?:names? of (?:the|a) tool|tool[ _-]?names?|tool to (?:use|call)|工具名|one of\b|(?:string|str|tool|action|name)\s*\Z)",
     re.IGNORECASE,
 )
 
@@ -43,13 +44,13 @@ def is_echo(value: dict[str, Any]) -> bool:
     if "properties" in value and ("type" in value or "$schema" in value):
         return True
     parts = _parts(value)
-    action, thought, answer, inputs = parts.get("action"), parts.get("thought"), parts.get("answer"), parts.get("input")
-    if isinstance(action, str) and (_ANGLED.fullmatch(action) or _DOTS.fullmatch(action) or _NAME_WORDS.match(action)):
+    action, answer, thought = parts.get("action"), parts.get("final_answer"), parts.get("thought")
+    if isinstance(action, str) and _NO_NAME.match(action):
         return True
-    if isinstance(answer, str) and (_DOTS.fullmatch(answer) or _ANGLED_WORDS.fullmatch(answer)):
+    if isinstance(answer, str) and (_DOTS.match(answer) or _ANGLED_WORDS.match(answer)):
         return not isinstance(action, str) or squeezed(action) in NONE_WORDS
-    if isinstance(thought, str) and _ANGLED_WORDS.fullmatch(thought) and isinstance(inputs, dict):
-        return any(isinstance(item, str) and _ANGLED.fullmatch(item) for item in inputs.values())
+    if isinstance(thought, str) and _ANGLED_WORDS.match(thought) and isinstance(inputs := parts.get("action_input"), dict):
+        return any(isinstance(item, str) and _ANGLED.match(item) for item in inputs.values())
     return False
 
 
@@ -71,10 +72,12 @@ def is_whole(value: dict[str, Any]) -> bool:
     if is_echo(value) or not isinstance(name, str | None):
         return False
     if name is None or squeezed(name) in NONE_WORDS:
-        return has_answer(parts.get("answer"))
-    return "input" in parts
+        return has_answer(parts.get("final_answer"))
+    return "action_input" in parts
 
 
-def _parts(value: dict[str, Any]) -> dict[Role, Any]:
-    """What stands under keys that only a decision has."""
-    return {part: item for key, item in value.items() if (part := strong_role(key))}
+def _parts(value: dict[str, Any]) -> dict[str, Any]:
+    """What stands under keys that only a decision has, under the names that the prompt gives them."""
+    if value.keys() <= CANONICAL.keys():
+        return value
+    return {NAMES[part]: item for key, item in value.items() if (part := strong_role(key))}

@@ -7,6 +7,7 @@ from typing import Literal
 Role = Literal["thought", "action", "input", "answer"]
 
 CANONICAL: dict[str, Role] = {"thought": "thought", "action": "action", "action_input": "input", "final_answer": "answer"}
+NAMES: dict[Role, str] = {part: name for name, part in CANONICAL.items()}
 
 _STRONG: dict[Role, str] = {
     "thought": "thought thoughts 思考 想法 思路",
@@ -49,7 +50,12 @@ def _squeezed(key: str) -> str:
 
 def strong_role(key: str) -> Role | None:
     """What a key stands for when it can only mean a decision."""
-    return CANONICAL.get(key) or STRONG.get(squeezed(key))
+    return CANONICAL.get(key) or _strong(key[:_LONGEST])
+
+
+@functools.lru_cache(maxsize=1024)
+def _strong(key: str) -> Role | None:
+    return STRONG.get(_squeezed(key))
 
 
 def role(key: str) -> Role | None:

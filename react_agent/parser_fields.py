@@ -44,6 +44,8 @@ class Called:
 
 def unwrapped(value: dict[str, Any], place: Place, repairs: dict[str, int]) -> dict[str, Any]:
     """value without an object of one key around it, such as {"response": {...}}; the inner one may be JSON text or a list of one."""
+    if len(value) > 1 and value.keys() <= CANONICAL.keys():
+        return value
     bearing = [key for key in value if squeezed(key) not in _LABELS]
     if len(bearing) != 1:
         return value
@@ -68,6 +70,9 @@ def unwrapped(value: dict[str, Any], place: Place, repairs: dict[str, int]) -> d
 
 def collect(value: dict[str, Any], tools: ToolRegistry, place: Place, repairs: dict[str, int]) -> Fields:
     """The parts of one object. Keys that only a decision has go before those that data may have. Raises Unreadable("conflict")."""
+    if value and value.keys() <= CANONICAL.keys():
+        has = frozenset([CANONICAL[key] for key in value])
+        return Fields(has, value.get("thought"), value.get("action"), value.get("action_input"), value.get("final_answer"))
     strong: dict[Role, list[str]] = {}
     weak: dict[Role, list[str]] = {}
     for key in value:

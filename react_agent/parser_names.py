@@ -27,8 +27,7 @@ def find_tool(name: str, tools: ToolRegistry) -> Tool | None:
     tool = tools.get(name) or tools.get(bare(name))
     if tool:
         return tool
-    wanted = _folded(bare(name))
-    same = [known for known in tools.names if _folded(known) == wanted]
+    same = _alike(name, tools)
     return tools.get(same[0]) if len(same) == 1 else None
 
 
@@ -43,7 +42,7 @@ def is_finish(name: str) -> bool:
 def unknown_tool(name: str, tools: ToolRegistry, place: Place) -> Unreadable:
     """Says what is there instead. A near name goes into the hint, never into the call."""
     shown = name if len(name) <= _SHOWN else f"{name[: _SHOWN - 1]}…"
-    same = [known for known in tools.names if _folded(known) == _folded(bare(name))]
+    same = _alike(name, tools)
     start = bare(re.split(r"[(\[{]", name, maxsplit=1)[0])
     if start != bare(name) and start in tools:
         hint = f"action holds a call, {shown!r}; write only the name {start!r} there and its arguments in action_input"
@@ -57,5 +56,7 @@ def unknown_tool(name: str, tools: ToolRegistry, place: Place) -> Unreadable:
     return Unreadable("unknown_tool", at, hint)
 
 
-def _folded(name: str) -> str:
-    return _SPACES.sub("_", name.casefold())
+def _alike(name: str, tools: ToolRegistry) -> list[str]:
+    """The tools' names that are this one but for case and spaces."""
+    wanted = _SPACES.sub("_", bare(name).casefold())
+    return [known for known in tools.names if known.casefold() == wanted]

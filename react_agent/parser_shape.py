@@ -55,8 +55,10 @@ def shape(value: dict[str, Any], ending: Ending, tools: ToolRegistry, place: Pla
     value = unwrapped(value, place, repairs)
     fields = collect(value, tools, place, repairs)
     call = called(fields, tools, place, repairs)
-    tool = find_tool(call.name, tools) if call.name else None
-    if tool:
+    tool = tools.get(call.name) if call.name else None
+    if not call.name or (not tool and is_none(call.name)):
+        return _answered(fields, answer_text(fields.answer), ending, place)
+    if tool := tool or find_tool(call.name, tools):
         if tool.name != call.name:
             repairs.setdefault("tool_name", place.of(call.name))
         if ending in ("open", "cut") and isinstance(call.input, str) and role(next(reversed(value))) == "input":
@@ -64,11 +66,9 @@ def shape(value: dict[str, Any], ending: Ending, tools: ToolRegistry, place: Pla
         found = _call(tool, call, fields, ending, place, repairs)
         refuse_misplaced(tool, found.arguments or {}, value, fields.has, place)
         return found
-    if call.name and is_finish(call.name):
+    if is_finish(call.name):
         return _answered(fields, _finished(call, fields, place, repairs), ending, place)
-    if call.name and not is_none(call.name):
-        raise unknown_tool(call.name, tools, place)
-    return _answered(fields, answer_text(fields.answer), ending, place)
+    raise unknown_tool(call.name, tools, place)
 
 
 def answer_text(value: object) -> str | None:
