@@ -21,6 +21,7 @@ Guide = Callable[[object], Collection[str]]  # the name in "action", None while 
 
 _NO_REPAIRS: Mapping[str, int] = MappingProxyType({})
 _REOPENED = re.compile(r"""\s*+[,，]?\s*+["'“]([^"'“”\\\n]{1,40})["'”]\s*+[:：]""")
+_HIDDEN = re.compile(r"['`’”]\s*+[,}\]]")
 
 
 class Reading(NamedTuple):
@@ -91,7 +92,7 @@ class Reader:
                 self._skip()
                 char = self._char(self._pos)
             if not char:
-                return self._unfinished("cut" if frame.commas or frame.key is not None else "open")
+                return self._unfinished("cut" if frame.commas or frame.key is not None or self._is_hidden() else "open")
             if frame.key is not None:
                 self._value(frame, char)
             elif isinstance(frame.container, list):
@@ -110,6 +111,11 @@ class Reader:
         if ending == "cut":
             self._pos = len(self._text)
         return Reading(self._root, self._start, self._pos, ending, self._strings.inferred, self._repairs)
+
+    def _is_hidden(self) -> bool:
+        """Has the text's last line a comment with the end of a string in it, so that it may be no comment?"""
+        start = self._repairs.get("comment", -1)
+        return start >= 0 and _HIDDEN.search(self._text, max(start, self._text.rfind("\n"))) is not None
 
     def _skip(self) -> None:
         """Go past blanks, comments and invisible characters."""
