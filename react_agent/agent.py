@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from react_agent.agent_endpoint import SafeEndpoint
 from react_agent.agent_journal import RunStopped
 from react_agent.agent_playback import Playback
-from react_agent.agent_run import Run, Setup
+from react_agent.agent_run import Run
+from react_agent.agent_setup import Setup
 from react_agent.endpoints.base import Endpoint
 from react_agent.errors import ConfigError
 from react_agent.limits import Limits

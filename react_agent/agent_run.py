@@ -1,68 +1,33 @@
 """One run: its state, and what the loop does with it (exceeded, think, act, record, finish)."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from react_agent.agent_calls import Calls, as_known
 from react_agent.agent_endpoint import SafeEndpoint
 from react_agent.agent_guards import Grounding
-from react_agent.agent_hearing import Hearing
 from react_agent.agent_journal import Journal, RunStopped
 from react_agent.agent_playback import Playback
 from react_agent.agent_room import Room
+from react_agent.agent_setup import DESCRIBED, OPTIONS, Setup
+from react_agent.agent_thinking import Thinking
 from react_agent.agent_words import stop_sentence
-from react_agent.decision_schema import decision_schema
-from react_agent.endpoints.base import Endpoint, Request
-from react_agent.errors import EndpointError, ParseError
-from react_agent.limits import Budget, Limits
+from react_agent.errors import ParseError
+from react_agent.limits import Budget
 from react_agent.parser import canonical, parse_decision
-from react_agent.prompt import PromptSet
-from react_agent.registry import Approval, ApprovalRequest, Gate, Tool, ToolRegistry
+from react_agent.registry import Gate, Tool
 from react_agent.trace import Trace
-from react_agent.trace_events import (
-    CompletionReceived,
-    DecisionMade,
-    EndpointFailed,
-    Event,
-    ReplyUnreadable,
-    RequestSent,
-    RunEnded,
-    RunStarted,
-)  # fmt: skip
+from react_agent.trace_events import DecisionMade, ReplyUnreadable, RunEnded, RunStarted
 from react_agent.transcript import Transcript
-from react_agent.types import STATUS_OF, Completion, Decision, Message, Observation, RunResult, Step, StopReason, ToolCall, Usage
+from react_agent.types import STATUS_OF, Completion, Decision, Message, Observation, RunResult, Step, StopReason, ToolCall
 
-OPTIONS = ("require_tool", "check_numbers", "retry_failed_input", "raw_history", "early_stop", "summarise")  # recorded in the trace
-DESCRIBED = ("name", "description", "parameters", "read_only", "untrusted_output", "volatile")  # of each tool, recorded too
 OBJECTIONS = {
     "answer_without_tool": "the answer was sent back: no tool call stands behind it",
     "answer_after_failure": "the answer was sent back: the last call failed because of its input",
     "number_from_nowhere": "the answer was sent back: its number {number} is in no observation and not in the question",
 }
-OVERFLOW_TRIES = 3  # how often a prompt that the server calls too long is made shorter
-
-
-@dataclass(frozen=True, slots=True)
-class Setup:
-    """What an agent hands to each of its runs; see Agent for the meanings."""
-
-    endpoint: Endpoint
-    tools: ToolRegistry
-    limits: Limits
-    prompts: PromptSet
-    opening: tuple[Message, ...]
-    instructions: str
-    require_tool: bool
-    check_numbers: bool
-    retry_failed_input: bool
-    approve: Callable[[ApprovalRequest], Approval | bool] | None
-    on_event: Callable[[Event], None] | None
-    raw_history: bool
-    early_stop: bool
-    summarise: bool
-    clock: Callable[[], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +60,12 @@ class Run:
         asked = setup.prompts.frames["summarise"] if setup.summarise else ""
         self.endpoint = SafeEndpoint(setup.endpoint)
         self.room = Room(self.budget, self.transcript, self.endpoint, self.journal, asked)
+        self.thinking = Thinking(setup, self.room)
         gate = Gate(setup.approve)
         self.calls = Calls(setup.tools, gate, self.journal, self.budget, setup.clock, setup.prompts.frames["outcome_unknown"])
         self.grounding = Grounding(setup.require_tool, setup.check_numbers, setup.retry_failed_input)
         self.grounding.asked(question)
         self.steps: list[Step] = []
-        self.forced: StopReason | None = None
         self.answer: str | None = None
         self.error = ""
 
@@ -124,81 +89,14 @@ class Run:
         """Why the next call may not be made; asked before every one."""
         return self.room.exceeded()
 
-    # think: the only endpoint call
-
     def think(self) -> Completion:
-        """Raises RunStopped when there is no completion to be had."""
-        self.room.fit()
-        computed = self.room.last_affordable()
-        if self.playback.forced(computed is not None):
-            self.forced = computed or "time_budget"
-        for _ in range(OVERFLOW_TRIES):
-            if stop := self.room.exceeded(self._notice_tokens):  # making room may have cost something, and time goes on
-                raise RunStopped(stop)
-            try:
-                return self._complete()
-            except EndpointError as error:
-                self._recover(error)
-        raise RunStopped("context_overflow")
+        """The only endpoint call; raises RunStopped when there is no completion to be had."""
+        return self.thinking.completion()
 
     @property
-    def _notice_tokens(self) -> int:
-        """What the prompt has beside the transcript: the notice that this is the last step."""
-        return self.transcript.meter.cost_of(self.setup.prompts.frame("last_step")) if self.forced else 0
-
-    def _complete(self) -> Completion:
-        messages = self.transcript.messages
-        keep = self.transcript.sent()
-        if self.forced:
-            messages = self.transcript.with_notice(self.setup.prompts.frame("last_step"))
-            keep = min(keep, len(messages) - 1)
-        step, prompt = self.journal.step, self.transcript.tokens + self._notice_tokens
-        room = self.room.reply_tokens(prompt)
-        self.journal.emit(RequestSent(step, keep, tuple(messages[keep:]), room, prompt, self.forced is not None))
-        recorded = self.playback.completion()
-        if isinstance(recorded, EndpointError):
-            raise recorded
-        started = self.setup.clock()
-        completion = recorded or self.endpoint.complete(messages, self._request(step, room))
-        seconds = completion.seconds if recorded else self.setup.clock() - started
-        usage = self.transcript.meter.usage_of(completion, prompt)
-        return self._received(step, replace(completion, seconds=round(seconds, 4), usage=usage))
-
-    def _request(self, step: int, room: int) -> Request:
-        heard = self.setup.on_event is not None
-        hearing = Hearing(step, self.journal.tell if heard else None)
-        return Request(
-            max_output_tokens=room, deadline=self.budget.deadline, cancel=self.journal.cancel,
-            schema=decision_schema(() if self.forced else self.setup.tools),
-            closed=hearing.closed if self.setup.early_stop else None, on_restart=hearing.restart,
-            on_text=hearing.text if heard else None, on_reasoning=hearing.reasoning if heard else None,
-        )  # fmt: skip
-
-    def _received(self, step: int, completion: Completion) -> Completion:
-        self.room.used(completion, completion.seconds)
-        self.journal.emit(CompletionReceived(
-            step, completion.text, completion.finish_reason, completion.usage or Usage(), completion.reasoning, completion.refusal,
-            completion.closed_early, completion.model, completion.seconds, completion.notes,
-        ))  # fmt: skip
-        return completion
-
-    def _recover(self, error: EndpointError) -> None:
-        """Return when the call is worth another try (the prompt was too long and is shorter now); else end the run with the reason."""
-        self.journal.emit(EndpointFailed(
-            self.journal.step, error.kind, error.message, error.hint, error.status, error.limit, error.used,
-        ))  # fmt: skip
-        sentence = f"{error.message.rstrip('.')}. {error.hint}" if error.hint else error.message
-        if error.kind == "context_overflow":
-            if self.room.overflowed(error):
-                return
-            raise RunStopped("context_overflow", sentence)
-        if error.kind == "cancelled" or self.journal.cancel.is_set():
-            raise RunStopped("cancelled")
-        deadline = self.budget.deadline
-        late = deadline is not None and self.setup.clock() >= deadline - 0.1
-        if error.kind == "timeout" and self.journal.playback.out_of_time(late):
-            raise RunStopped("time_budget")
-        raise RunStopped("refused" if error.kind == "content_filter" else "endpoint_error", sentence)
+    def forced(self) -> StopReason | None:
+        """The limit for which the model was told to answer now; nothing is run or sent back any more."""
+        return self.thinking.forced
 
     # act: parse, then at most one tool call
 

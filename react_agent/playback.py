@@ -11,7 +11,7 @@ from typing import Any
 from react_agent.agent import Agent
 from react_agent.agent_journal import told
 from react_agent.agent_playback import Playback, completion_of
-from react_agent.agent_run import DESCRIBED, OPTIONS
+from react_agent.agent_setup import DESCRIBED, OPTIONS
 from react_agent.endpoints.scripted import ScriptedEndpoint
 from react_agent.errors import ConfigError, EndpointError, TraceError
 from react_agent.limits import Limits
