@@ -92,7 +92,7 @@ class _Finder:
         self.pos = begin
         self._text = text
         self._guide = guide
-        self._indent: str | None = None
+        self._indent = 0  # of the last label
         self._decided = False  # there was an action or an answer
         self._action: Label | None = None
 
@@ -100,14 +100,14 @@ class _Finder:
         self.pos = match.end()
         kind = cast(Kind, match.lastgroup)
         last = self.labels[-1] if self.labels else None
-        if self._indent not in (None, match["indent"]) or (kind == "input" and last and last.kind == "answer"):
+        if (last and len(match["indent"]) > self._indent) or (kind == "input" and last and last.kind == "answer"):
             return True  # a line of what came before
         self.finish(match.start())
         if kind == "speaker":
             return not self._decided
         if len(self.labels) == _MOST:
             raise Unreadable("bad_syntax", match.start(), "there are too many labelled lines; send one JSON object and nothing else")
-        self._indent = match["indent"]
+        self._indent = len(match["indent"])
         self._add(Label(kind, match.start(), match.end(), underscored="_" in match[0]), last)
         return True
 

@@ -120,14 +120,15 @@ class _Reply:
 
     def _plain(self, tool: Tool, text: str, place: Place) -> dict[str, Any]:
         """Plain text as the argument of a tool with one parameter, if it is plain where it ends and what it means."""
+        cut = text[0] in '"“' and _PAIRS[text[0]] not in text[1:]
         if text[0] == '"' and isinstance(decoded := _decoded(text), str):
             text = decoded
         quotes = text[:1], _PAIRS.get(text[:1], "")
         if len(text) > 1 and text.endswith(quotes[1] or "\0") and not any(quote in text[1:-1] for quote in quotes):
             text = text[1:-1]
         named = any(re.match(rf"{re.escape(name)}\s*[:=：]", text) for name in tool.parameter_names)
-        cut = "\n" in text and begins_label(text.rpartition("\n")[2])
-        if cut or "\n\n" in text or is_none(text) or named or text.startswith(("[", "<")):
+        cut = cut or ("\n" in text and begins_label(text.rpartition("\n")[2]))
+        if cut or "\n\n" in text or is_none(text) or named or (text.startswith(("[", "<", "```")) and not text.startswith("[{")):
             hint = "it is not plain which argument this is or where it ends; send it as a JSON object"
             raise Unreadable("bad_input", place.start, hint)
         return arguments(tool, text, True, place, self.repairs)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from replies import toolbox
 
 from react_agent.errors import PARSE_REASONS, ParseError
 from react_agent.parser import MAX_CHARACTERS, canonical, parse_decision
@@ -44,12 +45,7 @@ def registry(tools):
     return _REGISTRIES[key]
 
 
-def tools(**parameters):
-    """tools(search=["query"], now=[])"""
-    return registry([{"name": name, "parameters": names} for name, names in parameters.items()])
-
-
-SEARCH = tools(search=["query"], fetch=["url"], now=[])
+SEARCH = toolbox(search=["query"], fetch=["url"], now=[])
 CALL = '{"thought": "t", "action": "search", "action_input": {"query": "x"}, "final_answer": null}'
 ANSWER = '{"thought": "t", "action": "none", "action_input": {}, "final_answer": "Paris"}'
 
@@ -137,8 +133,8 @@ def test_no_prefix_acts_otherwise(case):
 @pytest.mark.parametrize("number", range(len(REPLIES)))
 def test_real_replies(number):
     reply = REPLIES[number]
-    known = tools(calculator=["expression"], sql_query=["query"], list_tables=[], describe_table=["table"], grep_docs=["pattern"],
-                  lookup_stock=["symbol"], list_docs=[], read_doc=["name", "start", "end"])  # fmt: skip
+    known = toolbox(calculator=["expression"], sql_query=["query"], list_tables=[], describe_table=["table"], grep_docs=["pattern"],
+                    lookup_stock=["symbol"], list_docs=[], read_doc=["name", "start", "end"])  # fmt: skip
     reason = "stop" if reply["finish_reason"] == "client_closed" else reply["finish_reason"]
     try:
         decision = parse(reply["text"], known, reason)
@@ -223,7 +219,7 @@ def test_hints(text, hint):
 
 
 def test_a_name_that_two_tools_share_but_for_case():
-    known = tools(Search=["query"], search=["query"])
+    known = toolbox(Search=["query"], search=["query"])
     assert refused('{"action": "SEARCH", "action_input": {"query": "x"}}', known).hint == "'SEARCH' could be Search or search; write one of them exactly"
 
 
@@ -309,7 +305,7 @@ DECISIONS = st.builds(
     lambda thought, inputs: {"thought": thought, "action": "set_value", "action_input": inputs, "final_answer": None},
     st.text(CHARACTERS, max_size=40), st.fixed_dictionaries({"key": VALUES, "value": VALUES}),
 )  # fmt: skip
-SETTER = tools(set_value=["key", "value"], search=["query"])
+SETTER = toolbox(set_value=["key", "value"], search=["query"])
 QUICK = settings(max_examples=150, deadline=None)
 
 
