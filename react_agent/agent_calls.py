@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable
 
-from react_agent.agent_guards import INPUT_ERRORS, CallMemory
+from react_agent.agent_guards import INPUT_ERRORS, CallMemory, call_key
 from react_agent.agent_journal import Journal
 from react_agent.limits import Budget
 from react_agent.registry import Gate, Prepared, ToolRegistry
@@ -28,9 +28,11 @@ class Calls:
         self._unknown_outcome = unknown_outcome
         self._crashes: dict[str, int] = {}
 
-    def run(self, step: int, call: ToolCall, checked: Prepared | Observation) -> tuple[Observation, StopReason | None]:
-        """Permit, execute, finalize; what cannot be executed is an observation too. The stop reason is set by a second crash."""
-        known = as_known(call, checked)
+    def run(self, step: int, call: ToolCall, checked: Prepared | Observation, known: str) -> tuple[Observation, StopReason | None]:
+        """Permit, execute, finalize; what cannot be executed is an observation too. The stop reason is set by a second crash.
+
+        known: the call as the memory knows it (known_as).
+        """
         prepared = self._prepare(call, checked)
         if isinstance(prepared, Observation):
             self.journal.emit(ToolEnded(step, call.name, prepared.content, prepared.error, prepared.truncated))
@@ -81,6 +83,6 @@ class Calls:
         return "tool_crash" if self._crashes[tool] >= 2 else None
 
 
-def as_known(call: ToolCall, checked: Prepared | Observation) -> ToolCall:
-    """The call as the memory knows it: as it would run; one that cannot run as it was written."""
-    return call if isinstance(checked, Observation) else checked.with_defaults
+def known_as(call: ToolCall, checked: Prepared | Observation) -> str:
+    """The key of the call in the memory: as it would run; of one that cannot run as it was written."""
+    return call_key(call if isinstance(checked, Observation) else checked.with_defaults)

@@ -15,6 +15,7 @@ _LOG = logging.getLogger("react_agent")
 _HINT = "this is a fault of the endpoint's own code; its traceback is in the log"
 MOST_TOKENS = 10**12  # what is more is no count of tokens
 T = TypeVar("T")
+_REASONS = get_args(FinishReason)
 
 
 class SafeEndpoint:
@@ -77,7 +78,7 @@ def _checked(completion: Any) -> Completion:
     reason, notes = completion.finish_reason, completion.notes
     return replace(
         completion, usage=checked_usage(completion.usage), closed_early=completion.closed_early is True,
-        finish_reason=reason if reason in get_args(FinishReason) else "unknown",
+        finish_reason=reason if reason in _REASONS else "unknown",
         notes=tuple(map(str, notes)) if isinstance(notes, list | tuple) else (),
     )  # fmt: skip
 

@@ -46,29 +46,27 @@ def _whole_numbers(value: Any) -> Any:
 
 @dataclass(slots=True)
 class CallMemory:
-    """What was called and what came of it. A volatile call counts as a repetition only while its result stays the same."""
+    """What was called, by call_key, and what came of it. A volatile call counts as a repetition only while its result stays the same."""
 
     _answers: dict[str, Observation] = field(default_factory=dict)
     _recent: list[str] = field(default_factory=list)
     _volatile: dict[str, str] = field(default_factory=dict)
 
-    def stuck(self, call: ToolCall) -> bool:
+    def stuck(self, key: str) -> bool:
         """True when with this call the same one, or the same two or three in turn, would have come three times."""
-        key = call_key(call)
         recent = [*self._recent, key + self._volatile.get(key, "")]
         return any(len(recent) >= 3 * period and recent[-3 * period :] == 3 * recent[-period:] for period in PERIODS)
 
-    def earlier(self, call: ToolCall) -> Observation | None:
+    def earlier(self, key: str) -> Observation | None:
         """The observation of the same call, when it need not be run again."""
-        return self._answers.get(call_key(call))
+        return self._answers.get(key)
 
-    def repeated(self, call: ToolCall) -> None:
+    def repeated(self, key: str) -> None:
         """The call was answered from memory."""
-        self._note(call_key(call))
+        self._note(key)
 
-    def ran(self, call: ToolCall, tool: Tool | None, observation: Observation) -> None:
+    def ran(self, key: str, tool: Tool | None, observation: Observation) -> None:
         """The call was run or refused (tool None: it never got to a tool)."""
-        key = call_key(call)
         changes = tool is not None and not tool.read_only
         if changes:
             self._answers.clear()

@@ -78,6 +78,8 @@ class Room:
         limits, budget = self.limits, self.budget
         if budget.steps + 1 >= limits.max_steps:
             return "max_steps"
+        if limits.only_steps:
+            return None
         prompt = self.transcript.tokens
         reply = min(self.output_limit, max(2 * self._longest, EXPECTED_REPLY))
         two_calls = budget.usage + Usage(2 * prompt + reply, 2 * reply)
@@ -85,10 +87,7 @@ class Room:
             return "token_budget"
         if limits.max_seconds is not None and self._slowest and budget.seconds + 2 * self._slowest > limits.max_seconds:
             return "time_budget"
-        cost = limits.cost(two_calls)
-        if limits.max_cost is not None and cost is not None and cost > limits.max_cost:
-            return "cost_budget"
-        return None
+        return "cost_budget" if limits.too_dear(two_calls) else None
 
     def reply_tokens(self, prompt: int) -> int:
         """How long the reply may be: the output limit, less when the window or a limit that is paid for leaves less."""

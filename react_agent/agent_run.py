@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from react_agent.agent_calls import Calls, as_known
+from react_agent.agent_calls import Calls, known_as
 from react_agent.agent_endpoint import SafeEndpoint
 from react_agent.agent_guards import Grounding
 from react_agent.agent_journal import Journal, RunStopped
@@ -144,7 +144,7 @@ class Run:
 
     def _call(self, step: Step, call: ToolCall) -> Turn:
         memory, checked = self.calls.memory, self.setup.tools.check(call)
-        known = as_known(call, checked)
+        known = known_as(call, checked)
         if self.forced:
             return Turn(replace(step, note="call_not_run"), stop=self.forced)
         if memory.stuck(known):
@@ -154,9 +154,10 @@ class Run:
             self.journal.note("repeated_call", f"{call.name} was called with the same arguments before; its earlier observation was given")
             told = f"{self.setup.prompts.frames['repeated_call']}\n{self._told(call.name, earlier)}"
             return Turn(replace(step, note="repeated_call", observation=earlier), told, call.name)
-        observation, stop = self.calls.run(step.number, call, checked)
+        observation, stop = self.calls.run(step.number, call, checked, known)
         self.grounding.observed(observation)
-        return Turn(replace(step, observation=observation), self._told(call.name, observation), call.name, stop=stop)
+        done = Step(step.number, step.completion, step.decision, observation)
+        return Turn(done, self._told(call.name, observation), call.name, stop=stop)
 
     def _told(self, tool: str, observation: Observation) -> str:
         return self.setup.prompts.frame("observation", tool=tool, content=observation.content)

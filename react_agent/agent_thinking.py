@@ -23,6 +23,7 @@ class Thinking:
         self.room = room
         self.journal = room.journal
         self.forced: StopReason | None = None
+        self._schema = decision_schema(setup.tools)
 
     def completion(self) -> Completion:
         """Raises RunStopped when there is no completion to be had."""
@@ -67,7 +68,7 @@ class Thinking:
         hearing = Hearing(step, self.journal.tell if heard else None)
         return Request(
             max_output_tokens=most, deadline=self.room.budget.deadline, cancel=self.journal.cancel,
-            schema=decision_schema(() if self.forced else self.setup.tools),
+            schema=decision_schema(()) if self.forced else self._schema,
             closed=hearing.closed if self.setup.early_stop else None, on_restart=hearing.restart,
             on_text=hearing.text if heard else None, on_reasoning=hearing.reasoning if heard else None,
         )  # fmt: skip

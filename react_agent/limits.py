@@ -40,6 +40,16 @@ class Limits:
             return None
         return (usage.input_tokens * self.input_price + usage.output_tokens * self.output_price) / 1e6
 
+    @property
+    def only_steps(self) -> bool:
+        """Whether nothing but the number of steps is limited."""
+        return self.max_tokens is None and self.max_seconds is None and self.max_cost is None
+
+    def too_dear(self, usage: Usage) -> bool:
+        """Whether usage would cost more than max_cost."""
+        cost = None if self.max_cost is None else self.cost(usage)
+        return cost is not None and self.max_cost is not None and cost > self.max_cost
+
 
 def _check(name: str, value: object) -> None:
     """Raise ConfigError for a limit or a price that is none: not a number comes nowhere near a limit, so nothing would ever stop."""
@@ -106,15 +116,16 @@ class Budget:
     def spent(self, prompt_tokens: int, reply_tokens: int = 1) -> StopReason | None:
         """Which of the limits that are paid for has no room for such a call."""
         limits = self.limits
-        after = self.usage + Usage(prompt_tokens, reply_tokens)
-        if limits.max_tokens is not None and after.total_tokens > limits.max_tokens:
+        if limits.max_tokens is not None and self.usage.total_tokens + prompt_tokens + reply_tokens > limits.max_tokens:
             return "token_budget"
-        cost = limits.cost(after)
-        return "cost_budget" if limits.max_cost is not None and cost is not None and cost > limits.max_cost else None
+        return "cost_budget" if limits.too_dear(self.usage + Usage(prompt_tokens, reply_tokens)) else None
 
     def reply_room(self, prompt_tokens: int) -> int | None:
         """How many tokens of reply the limits that are paid for have room for after such a prompt, None for any number."""
-        limits, before = self.limits, self.usage + Usage(prompt_tokens)
+        limits = self.limits
+        if limits.only_steps:
+            return None
+        before = self.usage + Usage(prompt_tokens)
         rooms = [] if limits.max_tokens is None else [limits.max_tokens - before.total_tokens]
         cost = limits.cost(before)
         if limits.max_cost is not None and cost is not None and limits.output_price:

@@ -14,6 +14,7 @@ from react_agent.types import Completion, Decision, Repair, ToolCall
 
 MAX_CHARACTERS = 2_000_000
 _EXCERPT = 40
+_ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _SAID_WHEN_CUT = frozenset({"empty", "only_thinking", "refused", "too_long"})
 
 
@@ -49,7 +50,7 @@ def canonical(decision: Decision) -> str:
         "action_input": call.arguments if call else {},
         "final_answer": None if call else decision.final_answer,
     }
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    text = _ENCODE(value)
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 

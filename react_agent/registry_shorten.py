@@ -10,8 +10,7 @@ _ENTRY = 24  # characters that an entry of a mapping is worth keeping for
 _LEAST = 3  # characters of the shortest stand-in, "…" in quotes
 
 
-def json_text(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+json_text: Callable[[Any], str] = json.JSONEncoder(ensure_ascii=False).encode  # as json.dumps, which makes an encoder for each call
 
 
 def shorten(value: Any, room: int) -> tuple[Any, tuple[str, ...]]:

@@ -8,22 +8,26 @@ from dataclasses import dataclass, field, replace
 from react_agent.types import Completion, Message, Usage
 
 MESSAGE_OVERHEAD = 4  # role marker and separators
-_PIECES = re.compile(r"([A-Za-z]+)|(\d)|([\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef])|([^\s\x00-\x7f])|([^\sA-Za-z\d])")
-_WEIGHTS = (0.0, 0.0, 1.0, 0.8, 0.9, 0.6)  # by group: (all), word, digit, CJK, other script, ASCII sign
-_LONG_WORD, _WORD_PIECE = 7, 5.0
+_CJK = r"\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"
+_WORD = re.compile("[A-Za-z]+")
+_NO_DIGIT = bytes(code for code in range(128) if not chr(code).isdigit())
+_NO_SIGN = bytes(code for code in range(128) if chr(code).isalnum() or chr(code).isspace())
+_BEYOND = (
+    (1.0, re.compile(r"[^\D0-9]")),                         # the digits of other scripts
+    (0.8, re.compile(rf"(?!\d)[{_CJK}]")),
+    (0.9, re.compile(rf"(?!\d)[^\s\x00-\x7f{_CJK}]")),  # every other script
+)
+_LONG_WORD, _WORD_PIECE, _SIGN = 7, 5.0, 0.6
 
 
 def estimate_tokens(text: str) -> float:
     """About how many tokens a text is for a byte-pair vocabulary of today: a short word one, a long one a token per five letters,
     a digit one, a CJK character 0.8, a sign 0.6."""
-    total = 0.0
-    for match in _PIECES.finditer(text):
-        group = match.lastindex or 0
-        if group == 1:
-            length = match.end() - match.start()
-            total += 1.0 if length <= _LONG_WORD else length / _WORD_PIECE
-        else:
-            total += _WEIGHTS[group]
+    total = sum(1.0 if length <= _LONG_WORD else length / _WORD_PIECE for length in map(len, _WORD.findall(text)))
+    ascii_part = text.encode("ascii", "ignore")
+    total += len(ascii_part.translate(None, _NO_DIGIT)) + _SIGN * len(ascii_part.translate(None, _NO_SIGN))
+    if len(ascii_part) < len(text):
+        total += sum(weight * len(pattern.findall(text)) for weight, pattern in _BEYOND)
     return total
 
 
@@ -97,5 +101,6 @@ class TokenMeter:
         told = completion.usage or Usage()
         read = told.input_tokens or prompt
         written = told.output_tokens or self.cost_of(completion.text + completion.reasoning)
-        ours = (read, written) != (told.input_tokens, told.output_tokens)
-        return replace(told, input_tokens=read, output_tokens=written, estimated=told.estimated or ours)
+        if (read, written) == (told.input_tokens, told.output_tokens):
+            return told
+        return replace(told, input_tokens=read, output_tokens=written, estimated=True)

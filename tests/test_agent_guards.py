@@ -23,24 +23,24 @@ def test_the_key_of_a_call_does_not_hang_on_the_order_of_its_arguments():
 
 def test_a_write_that_is_volatile_clears_the_memory_too():
     memory, write = CallMemory(), replace(WRITE, volatile=True)
-    memory.ran(ToolCall("read", {}), READ, FINE)
-    memory.ran(ToolCall("write", {}), write, FINE)
-    assert memory.earlier(ToolCall("read", {})) is None and memory.earlier(ToolCall("write", {})) is None
+    memory.ran("read", READ, FINE)
+    memory.ran("write", write, FINE)
+    assert memory.earlier("read") is None and memory.earlier("write") is None
 
 
 def test_a_failure_that_may_pass_is_not_answered_from_memory():
     for slug, remembered in [("not_found", True), ("bad_arguments", True), ("timeout", False), ("busy", False), ("tool_crash", False)]:
-        memory, call = CallMemory(), ToolCall("read", {})
+        memory, call = CallMemory(), "read"
         memory.ran(call, READ, failed(slug))
         assert (memory.earlier(call) is not None) == remembered, slug
 
 
 def test_a_write_is_never_answered_from_memory_and_clears_it():
     memory = CallMemory()
-    memory.ran(ToolCall("read", {}), READ, FINE)
-    memory.ran(ToolCall("write", {}), WRITE, FINE)
-    assert memory.earlier(ToolCall("read", {})) is None
-    assert memory.earlier(ToolCall("write", {})) is None
+    memory.ran("read", READ, FINE)
+    memory.ran("write", WRITE, FINE)
+    assert memory.earlier("read") is None
+    assert memory.earlier("write") is None
 
 
 @pytest.mark.parametrize(
@@ -51,8 +51,8 @@ def test_a_write_is_never_answered_from_memory_and_clears_it():
 def test_a_call_is_stuck_the_third_time_in_a_row_or_the_third_time_in_turn(before, stuck):
     memory = CallMemory()
     for name in before:
-        memory.ran(ToolCall(name, {}), READ, FINE)
-    assert memory.stuck(ToolCall("a", {})) is stuck
+        memory.ran(name, READ, FINE)
+    assert memory.stuck("a") is stuck
 
 
 OWNS_UP = ["I cannot confirm it.", "The price is unknown.", "There is no data for that.", "No such symbol was not found: it does not exist",

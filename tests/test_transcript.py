@@ -104,6 +104,15 @@ def test_estimates_are_near_what_a_tokenizer_says(text, least, most):
     assert least <= estimate_tokens(text) <= most
 
 
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [("a", 1.0), ("sevenup", 1.0), ("eightlet", 1.6), ("7", 1.0), ("\u0667", 1.0), ("\uff17", 1.0), ("中", 0.8), ("é", 0.9), ("😀", 0.9), ("-", 0.6),
+     ("\x00", 0.6), ("\x7f", 0.6), (" \n\t\x1c\u3000", 0.8), ("\xa0\u2003", 0.0), ("\ud800", 0.9)],
+)
+def test_a_word_a_digit_and_a_sign_of_each_script_have_their_weights(text, tokens):
+    assert estimate_tokens(text) == tokens
+
+
 @given(st.text())
 def test_an_estimate_is_never_negative_and_never_more_than_the_characters(text):
     assert 0 <= estimate_tokens(text) <= len(text)
