@@ -61,7 +61,10 @@ class Agent:
             tainted: bool = False) -> RunResult:  # fmt: skip
         """Answer one question. Never raises for what the model, a tool or the endpoint does; the result says how it ended.
 
-        cancel: set it from another thread to stop the run. history: the messages of earlier questions (RunResult.messages).
+        cancel: set it from another thread to stop the run: no further call is made or run, the endpoint's stream is closed, and a
+        read-only tool that is at work is given up (it runs in a thread of its own then). A tool with side effects is waited for, so
+        that its outcome is known, and so is the approval callback, after which nothing runs.
+        history: the messages of earlier questions (RunResult.messages).
         tainted: text from outside is in that history, so tools with side effects always ask.
         Raises ConfigError for an empty question and TraceError when the trace cannot be opened.
         """
@@ -69,14 +72,14 @@ class Agent:
             raise ConfigError("the question is empty")
         run_id = uuid.uuid4().hex[:12]
         trace = None if self._trace is None else Trace(self._trace, run_id=run_id, fsync=self.fsync, mask=self.mask)
-        run = Run(self.setup, question, run_id, trace, cancel or threading.Event(), history)
+        run = Run(self.setup, question, run_id, trace, cancel, history)
         run.calls.gate.tainted = tainted
         return self.drive(run)
 
     def resume(self, start: RunStarted, trace: Trace | None, playback: Playback, *, seconds_before: float = 0.0,
                cancel: threading.Event | None = None) -> RunResult:  # fmt: skip
         """Go along a recorded run and on from where it ends; see playback.py, which reads the trace."""
-        run = Run(self.setup, start.question, start.run_id, trace, cancel or threading.Event(), start.history, playback, seconds_before)
+        run = Run(self.setup, start.question, start.run_id, trace, cancel, start.history, playback, seconds_before)
         run.calls.gate.tainted = start.tainted
         return self.drive(run)
 

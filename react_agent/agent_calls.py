@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable
 
 from react_agent.agent_guards import INPUT_ERRORS, CallMemory, call_key
-from react_agent.agent_journal import Journal
+from react_agent.agent_journal import Journal, RunStopped
 from react_agent.limits import Budget
 from react_agent.registry import Gate, Prepared, ToolRegistry
 from react_agent.trace_events import ToolEnded, ToolStarted
@@ -38,6 +38,8 @@ class Calls:
             self.journal.emit(ToolEnded(step, call.name, prepared.content, prepared.error, prepared.truncated))
             self.memory.ran(known, None, prepared)
             return prepared, None
+        if self.journal.cancelled:  # while a person was asked, or before that
+            raise RunStopped("cancelled")
         tool = prepared.tool
         self.journal.emit(ToolStarted(step, tool.name, prepared.call.arguments, tool.read_only, prepared.coercions))
         started = self.clock()
@@ -72,7 +74,10 @@ class Calls:
             return Observation(self._unknown_outcome, "outcome_unknown"), ""
         deadline = self.budget.deadline
         left = None if deadline is None else max(0.001, deadline - self.clock())
-        outcome = self.tools.finalize(prepared, self.tools.execute(prepared, left), self.gate)
+        execution = self.tools.execute(prepared, left, self.journal.cancel if tool.read_only else None)
+        if execution.cancelled:
+            raise RunStopped("cancelled")
+        outcome = self.tools.finalize(prepared, execution, self.gate)
         return outcome.observation, outcome.crash
 
     def _count_crash(self, tool: str, crash: str) -> StopReason | None:

@@ -24,10 +24,11 @@ class RunStopped(Exception):
 
 
 class Journal:
-    """The trace, the listener and the playback of one run. step: the number of the step at work, for notes. last: the event that was
-    recorded last. path: where the trace is, also after it could not be written any more."""
+    """The trace, the listener and the playback of one run. cancel: what the caller may set, None when nobody can. step: the number of
+    the step at work, for notes. last: the event that was recorded last. path: where the trace is, also after it could not be written
+    any more."""
 
-    def __init__(self, trace: Trace | None, playback: Playback, listener: Listener | None, cancel: threading.Event) -> None:
+    def __init__(self, trace: Trace | None, playback: Playback, listener: Listener | None, cancel: threading.Event | None) -> None:
         self.trace = trace
         self.path = str(trace.path) if trace else None
         self.playback = playback
@@ -36,6 +37,11 @@ class Journal:
         self.step = 1
         self.last: Event | None = None
         self._complained = False
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the caller wants the run to end; along a playback nothing is done that could be stopped."""
+        return self.cancel is not None and self.cancel.is_set() and not self.playback.active
 
     def emit(self, event: Event) -> None:
         """Record the event, then tell the listener. Raises RunStopped when it cannot be recorded (nothing runs unrecorded), and where a

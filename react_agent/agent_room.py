@@ -42,7 +42,7 @@ class Room:
     def exceeded(self, more: int = 0) -> StopReason | None:
         """Why the next call may not be made. more: tokens that its prompt has beside the transcript."""
         playback = self.journal.playback
-        if self.journal.cancel.is_set() and not playback.active:
+        if self.journal.cancelled:
             return "cancelled"
         if playback.next_is(RequestSent) is not None:  # what was used then was allowed then
             return self.budget.counted_out()

@@ -46,7 +46,7 @@ class Turn:
 class Run:
     """The state of one run. An agent makes one for each question and throws it away."""
 
-    def __init__(self, setup: Setup, question: str, run_id: str, trace: Trace | None, cancel: threading.Event,
+    def __init__(self, setup: Setup, question: str, run_id: str, trace: Trace | None, cancel: threading.Event | None,
                  history: Sequence[Message] = (), playback: Playback | None = None, seconds_before: float = 0.0) -> None:  # fmt: skip
         self.setup = setup
         self.question = question

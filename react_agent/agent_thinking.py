@@ -91,7 +91,7 @@ class Thinking:
             if self.room.overflowed(error):
                 return
             raise RunStopped("context_overflow", sentence)
-        if error.kind == "cancelled" or self.journal.cancel.is_set():
+        if error.kind == "cancelled" or self.journal.cancelled:
             raise RunStopped("cancelled")
         deadline = self.room.budget.deadline
         late = deadline is not None and self.setup.clock() >= deadline - 0.1

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Sequence
 
 from react_agent.agent import Agent
+from react_agent.errors import ConfigError
 from react_agent.types import Message, RunResult
 
 
@@ -12,10 +13,12 @@ class Conversation:
 
     Each question is a run of its own, with its own limits and trace. The history holds the questions and the final answers, not
     the tool calls between them: what was looked up can be looked up again, and the prompt stays small. A question without an
-    answer leaves no history. most: how many questions are kept.
+    answer leaves no history. most: how many questions are kept; raises ConfigError for what is no such number.
     """
 
     def __init__(self, agent: Agent, *, history: Sequence[Message] = (), most: int = 20) -> None:
+        if isinstance(most, bool) or not isinstance(most, int) or most < 0:
+            raise ConfigError(f"most must be a whole number from 0, not {most!r}")
         self.agent = agent
         self.results: list[RunResult] = []
         self._history = list(history)
@@ -33,7 +36,7 @@ class Conversation:
         self._tainted = self._tainted or self._heard_from_outside(result)
         if result.answer is not None:
             self._history += [Message("user", question), result.messages[-1]]
-            del self._history[: -2 * self._most]
+            del self._history[: max(0, len(self._history) - 2 * self._most)]
         return result
 
     def _heard_from_outside(self, result: RunResult) -> bool:

@@ -4,7 +4,9 @@ prepare finds the tool, checks the arguments and asks for approval; execute runs
 finalize makes the observation. An unknown tool, bad arguments, a refusal and a crash all end as an Observation.
 """
 
+import math
 import re
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -105,19 +107,20 @@ class ToolRegistry:
         checked = self.check(call)
         return checked if isinstance(checked, Observation) else self.permit(checked, gate)
 
-    def execute(self, prepared: Prepared, timeout_s: float | None = None) -> Execution:
-        """Run the tool for at most the shorter of its own timeout and timeout_s (seconds). Only KeyboardInterrupt gets out."""
+    def execute(self, prepared: Prepared, timeout_s: float | None = None, cancel: threading.Event | None = None) -> Execution:
+        """Run the tool for at most the shorter of its own timeout and timeout_s (seconds), and until cancel is set. Only
+        KeyboardInterrupt gets out."""
         tool, arguments = prepared.tool, prepared.call.arguments
 
         def run() -> object:
             return plain(tool.function(**tool.keywords(arguments)), self.max_observation)
 
         limits = [seconds for seconds in (tool.timeout_s, timeout_s) if seconds is not None]
-        if not limits:
+        if not limits and cancel is None:
             return attempt(run)
-        if min(limits) <= 0:
+        if limits and min(limits) <= 0:
             return Execution(error=ToolError("timeout", f"no time was left for {tool.name}; it was not run", "answer from what is known"))
-        return attempt_within(run, min(limits))
+        return attempt_within(run, min(limits, default=math.inf), cancel)
 
     def finalize(self, prepared: Prepared, raw: Execution, gate: Gate) -> Outcome:
         """What the model is told about an execution. Remembers in the gate that text from outside came in."""

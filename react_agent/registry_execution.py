@@ -2,6 +2,7 @@
 
 import contextvars
 import threading
+import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,16 +10,20 @@ from typing import Any
 
 from react_agent.errors import ToolError
 
+LOOK = 0.05
+
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """How a piece of foreign code ended: with a value, with its own ToolError, with a crash (traceback text), or not in time."""
+    """How a piece of foreign code ended: with a value, with its own ToolError, with a crash (traceback text), not in time, or not
+    before it was cancelled."""
 
     value: Any = None
     error: ToolError | None = None
     crash: str = ""
     crash_summary: str = ""
     timed_out: bool = False
+    cancelled: bool = False
 
 
 def attempt(call: Callable[[], Any]) -> Execution:
@@ -36,10 +41,10 @@ def attempt(call: Callable[[], Any]) -> Execution:
         return Execution(crash=traceback.format_exc(), crash_summary=_summary(error))
 
 
-def attempt_within(call: Callable[[], Any], seconds: float) -> Execution:
-    """Run call in a thread of its own and wait for so many seconds.
+def attempt_within(call: Callable[[], Any], seconds: float, cancel: threading.Event | None = None) -> Execution:
+    """Run call in a thread of its own and wait for so many seconds, or until cancel is set.
 
-    A Python thread cannot be killed: a call that is late goes on in the background and what it still does is not seen. The thread
+    A Python thread cannot be killed: a call that is given up goes on in the background and what it still does is not seen. The thread
     is a daemon, so that it does not keep the program from ending. Ctrl-C ends the waiting.
     """
     ended: list[Execution | KeyboardInterrupt] = []
@@ -55,12 +60,20 @@ def attempt_within(call: Callable[[], Any], seconds: float) -> Execution:
         thread.start()
     except RuntimeError as error:  # the system gives no more threads, perhaps because too many calls were given up
         return Execution(crash=traceback.format_exc(), crash_summary=_summary(error))
-    thread.join(min(seconds, threading.TIMEOUT_MAX))
+    _wait(thread, seconds, cancel)
     if not ended:
-        return Execution(timed_out=True)
+        cancelled = cancel is not None and cancel.is_set()
+        return Execution(cancelled=cancelled, timed_out=not cancelled)
     if isinstance(ended[0], KeyboardInterrupt):
         raise ended[0]
     return ended[0]
+
+
+def _wait(thread: threading.Thread, seconds: float, cancel: threading.Event | None) -> None:
+    """Until the thread has ended, or so many seconds, or until cancel is set, which is looked at every LOOK seconds."""
+    end = time.monotonic() + seconds
+    while thread.is_alive() and not (cancel and cancel.is_set()) and (left := end - time.monotonic()) > 0:
+        thread.join(min(left, threading.TIMEOUT_MAX if cancel is None else LOOK))
 
 
 def _summary(error: BaseException) -> str:

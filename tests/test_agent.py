@@ -6,6 +6,7 @@ import threading
 import pytest
 
 from react_agent import Agent, Completion, ConfigError, EndpointError, Limits, RunError, ScriptedEndpoint, ToolError, Usage, replay, tool
+from react_agent.playback import resume
 from react_agent.trace import read_trace
 from react_agent.trace_events import Noted, RunEnded, ToolEnded, ToolStarted
 from react_agent.types import STATUS_OF
@@ -325,6 +326,61 @@ def test_cancel_before_and_ctrl_c_inside_end_the_run_cancelled_with_its_side_eff
     cancel.set()
     endpoint = ScriptedEndpoint([reply(answer="x")])
     assert Agent(endpoint).run("q", cancel=cancel).stop_reason == "cancelled" and endpoint.requests == []
+
+
+def test_cancel_gives_up_a_read_only_tool_at_work_and_the_run_can_go_on(reply, tmp_path):
+    cancel, release, ran = threading.Event(), threading.Event(), []
+
+    @tool(read_only=True)
+    def wait() -> str:
+        """Hangs the first time; it has no timeout."""
+        ran.append(threading.current_thread())
+        if len(ran) == 1:
+            cancel.set()
+            release.wait()
+        return "here"
+
+    trace = tmp_path / "t.jsonl"
+    result = Agent(ScriptedEndpoint([reply("wait")]), [wait], trace=trace).run("q", cancel=cancel)
+    release.set()
+    ran[0].join()
+    assert (result.stop_reason, result.answer, result.side_effects) == ("cancelled", None, ())
+    assert [type(record.event) for record in read_trace(trace)[-2:]] == [ToolStarted, RunEnded]
+    on = resume(trace, lambda _: Agent(ScriptedEndpoint([reply(answer="done")]), [wait]))
+    assert (on.answer, len(ran)) == ("done", 2) and "here" in on.steps[0].observation.content
+
+
+def test_cancel_waits_for_a_tool_with_side_effects_whose_outcome_would_else_be_unknown(reply, tmp_path):
+    cancel = threading.Event()
+
+    @tool
+    def push() -> str:
+        """Cancelled while it is at work."""
+        cancel.set()
+        return "pushed"
+
+    trace = tmp_path / "t.jsonl"
+    result = Agent(ScriptedEndpoint([reply("push")]), [push], approve=lambda _: True, trace=trace).run("q", cancel=cancel)
+    assert (result.stop_reason, [call.name for call in result.side_effects]) == ("cancelled", ["push"])
+    assert [record.event.content for record in read_trace(trace) if isinstance(record.event, ToolEnded)] == ['{"ok": true, "result": "pushed"}']
+
+
+def test_nothing_runs_after_a_cancel_that_came_while_a_person_was_asked(reply):
+    cancel = threading.Event()
+
+    @tool
+    def push() -> str:
+        """Push."""
+        raise AssertionError
+
+    def approve(_):
+        cancel.set()
+        return True
+
+    events = []
+    result = Agent(ScriptedEndpoint([reply("push")]), [push], approve=approve, on_event=events.append).run("q", cancel=cancel)
+    assert (result.stop_reason, result.side_effects) == ("cancelled", ())
+    assert not [event for event in events if isinstance(event, ToolStarted)]
 
 
 def test_old_observations_give_way_when_the_window_fills(reply):

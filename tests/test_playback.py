@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from react_agent import Agent, Completion, EndpointError, Limits, ScriptedEndpoint, ToolError, TraceError, tool
+from react_agent import Agent, Completion, ConfigError, EndpointError, Limits, ScriptedEndpoint, ToolError, TraceError, tool
 from react_agent.conversation import Conversation
 from react_agent.playback import recorded, replay, replies, resume
 from react_agent.trace import read_trace
@@ -195,6 +195,21 @@ def test_a_conversation_remembers_questions_and_answers_only(reply):
     assert [m.content for m in agent.setup.endpoint.requests[-1][0][-3:]] == ["How often a?", reply(answer="0."), "Sure?"]
     talk.reset()
     assert talk.history == ()
+
+
+@pytest.mark.parametrize(("most", "kept"), [(0, []), (1, ["q3", "a3"]), (2, ["q2", "a2", "q3", "a3"]), (9, ["q1", "a1", "q2", "a2", "q3", "a3"])])
+def test_a_conversation_keeps_as_many_questions_as_it_is_told(most, kept, reply):
+    talk = Conversation(Agent(ScriptedEndpoint([reply(answer=f"a{number}") for number in (1, 2, 3)])), most=most)
+    for number in (1, 2, 3):
+        talk.ask(f"q{number}")
+    shown = [message.content if message.role == "user" else json.loads(message.content)["final_answer"] for message in talk.history]
+    assert shown == kept
+
+
+@pytest.mark.parametrize("most", [-1, 1.5, True, "3", None])
+def test_a_number_of_questions_that_is_none_is_a_config_error(most):
+    with pytest.raises(ConfigError, match="most must be a whole number from 0"):
+        Conversation(Agent(ScriptedEndpoint([])), most=most)
 
 
 def test_text_from_outside_stays_outside_text_in_the_next_question(reply):
