@@ -25,8 +25,9 @@ class Agent:
     """An endpoint, its tools and the rules of the run. Holds no state between runs; may be used from several threads.
 
     instructions: the user's own, added to the system prompt.
-    require_tool: no answer without a successful tool call behind it. check_numbers: an answer with a number from nowhere is sent
-        back once. retry_failed_input: an answer right after a call that failed because of its input is sent back once.
+    require_tool: no answer without a tool call behind it that succeeded, or that failed and whose failure the answer owns up to.
+    check_numbers: an answer with a number from nowhere is sent back once.
+    retry_failed_input: an answer right after a call that failed because of its input is sent back once.
     approve: asked before a tool that is not read-only runs; without it such a tool is refused.
     on_event: called with each trace event as it happens.
     trace: a file (never overwritten) or a folder. fsync: wait for the disk after each event. secrets: values masked in it.

@@ -86,7 +86,7 @@ class Thinking:
         self.journal.emit(EndpointFailed(
             self.journal.step, error.kind, error.message, error.hint, error.status, error.limit, error.used,
         ))  # fmt: skip
-        sentence = f"{error.message.rstrip('.')}. {error.hint}" if error.hint else error.message
+        sentence = f"{error.message.rstrip('.')}; {error.hint}" if error.hint else error.message
         if error.kind == "context_overflow":
             if self.room.overflowed(error):
                 return

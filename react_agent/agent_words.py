@@ -17,7 +17,8 @@ _SENTENCES: dict[StopReason, str] = {
     "endpoint_error": "the endpoint gave no reply",
     "context_overflow": "the question and the latest observations do not fit into the model's window; use a larger window, or ask for less",
     "tool_crash": "a tool crashed twice; its traceback is in the trace",
-    "ungrounded_answer": "the model answered, but no successful tool call stands behind the answer, so it is not given",
+    "ungrounded_answer": "the model answered, but neither a successful tool call nor a failure that it owns up to stands behind "
+    "the answer, so it is not given",
     "trace_error": "the trace could not be written, so the run was ended",
     "cancelled": "cancelled; the trace is whole up to here",
 }

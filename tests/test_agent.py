@@ -211,7 +211,7 @@ def test_a_refusal_ends_the_run():
 
 
 ENDPOINT_ERRORS = [
-    (EndpointError("auth", "the key is wrong", "set LLM_API_KEY"), "endpoint_error", "the key is wrong. set LLM_API_KEY"),
+    (EndpointError("auth", "the key is wrong", "set LLM_API_KEY"), "endpoint_error", "the key is wrong; set LLM_API_KEY"),
     (EndpointError("content_filter", "filtered"), "refused", "filtered"),
     (EndpointError("context_overflow", "too long", limit=4000, used=5000), "context_overflow", "too long"),
     (EndpointError("cancelled", "cancelled"), "cancelled", "cancelled; the trace is whole up to here"),

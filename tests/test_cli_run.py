@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from react_agent import cli
+from react_agent.cli.advice import in_options
 from react_agent.cli.view import PlainPrinter, View, printable, shortened
 from react_agent.local import DEFAULT_MODEL
 from react_agent.trace import read_trace
@@ -107,11 +108,34 @@ def test_a_run_without_an_answer_exits_with_1_and_says_why(served, capsys):
     assert (code, out) == (1, "") and "3 unreadable replies" in err
 
 
-def test_a_dead_endpoint_exits_with_3_and_says_what_to_do(capsys, served):
+def test_a_dead_endpoint_exits_with_3_and_says_once_what_happened_and_what_to_do(capsys, served, folders):
     server = served()
     server.close()
     code, out, err = run(capsys, "--endpoint", server.url, "--call-timeout", "5", "q?")
-    assert (code, out) == (3, "") and "127.0.0.1" in err and "Traceback" not in err
+    assert (code, out) == (3, "") and "Traceback" not in err
+    assert err.count("nothing listens at") == 1 and "is the server running" in err and "react-agent doctor" in err and "--endpoint" in err
+    assert "\nstopped  endpoint_error, as said above\n" in err and "\nstep 1\n" in err
+    (trace,) = (folders / "state" / "traces").iterdir()
+    assert err.endswith(f"\ngo on    with the same endpoint and tools: react-agent resume {trace}\n")
+    code, out, err = run(capsys, "--endpoint", server.url, "--quiet", "q?")
+    assert (code, out) == (3, "") and err.count("nothing listens at") == 1 and err.endswith("--endpoint names another one\n")
+
+
+@pytest.mark.parametrize(("argv", "said"), [
+    (["--max-steps", "1"], "raise --max-steps"), (["--max-tokens", "10"], "raise --max-tokens"),
+    (["--max-cost", "0.000001", "--input-price", "9", "--output-price", "9"], "raise --max-cost"),
+])  # fmt: skip
+def test_a_limit_is_named_as_the_option_that_sets_it(argv, said, served, reply, capsys):
+    for quiet in ([], ["--quiet"]):
+        server = served(reply("calculator", {"expression": "1 + 1"}))
+        code, _, err = run(capsys, "--endpoint", server.url, "--no-stream", *argv, *quiet, "q?")
+        assert code == 1 and said in err
+
+
+def test_hints_name_the_options_of_the_command_line():
+    assert in_options("raise timeout_s, or ask for fewer tokens") == "raise --call-timeout, or ask for fewer tokens"
+    assert in_options("set LLM_API_KEY (or api_key) to a key") == "set LLM_API_KEY (or --api-key-file) to a key"
+    assert in_options("the server says: max_tokens is too large") == "the server says: max_tokens is too large"
 
 
 def test_the_environment_names_the_endpoint(served, reply, capsys, monkeypatch):
@@ -162,7 +186,11 @@ def test_argparse_refuses_with_2(capsys, argv):
 
 
 @pytest.mark.parametrize(("argv", "said"), [
-    (["--quite", "q"], "error: not understood: --quite\nreact-agent run --help lists the options\n"),
+    (["--quite", "q"], "error: not understood: --quite; did you mean --quiet?\nreact-agent run --help lists the options\n"),
+    (["chat", "--tarce=x"], "error: not understood: --tarce=x; did you mean --trace?\nreact-agent chat --help lists the options\n"),
+    (["--zzz", "q"], "error: not understood: --zzz\n"),
+    (["doctr"], "there is no command doctr; did you mean doctor? (a question of one word: react-agent run doctr)\nreact-agent --help lists"),
+    (["reprot", "x.jsonl"], "did you mean report?"),
     (["chat", "--max-steps", "0"], "react-agent chat --help lists the options\n"),
     (["model", "list", "--nope"], "error: not understood: --nope\nreact-agent model --help lists the options\n"),
 ])  # fmt: skip

@@ -98,7 +98,7 @@ class Blocks:
         self.shown = []
 
     def block(self, label, text):
-        self.shown.append(f"{label:<9}{text}".splitlines()[0])
+        self.shown.append(f"{label:<9}{text}".splitlines()[0] if text else label)
 
     def busy(self, text):
         pass

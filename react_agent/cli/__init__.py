@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NoReturn, Protocol
 
 from react_agent.cli import chat, doctor, evaluate, model, output, parse, playback, run, tools, trace, version
+from react_agent.cli.advice import did_you_mean, in_options, option_names
 from react_agent.errors import ConfigError, EndpointError, ReactAgentError, TraceError
 from react_agent.local import DEFAULT_MODEL
 
@@ -22,6 +23,7 @@ class Command(Protocol):
 COMMANDS: tuple[Command, ...] = (run, chat, tools, parse, playback, trace, evaluate, doctor, model, version)
 ABOUT = """An agent for every language model that can only return text.
 A question without a command is answered: react-agent --local --demo "How many orders came from Lisbon?" """
+_COMMAND = re.compile("[a-z]{3,12}")
 _MODEL_NAME = re.compile(r"[\w./:\\-]*\w", re.ASCII)
 
 
@@ -46,17 +48,26 @@ def parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPar
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code."""
     output.prepare_streams()
-    words = list(sys.argv[1:] if argv is None else argv)
-    made, commands = parser()
-    words = with_local(with_command(words, commands))
-    args, rest = made.parse_known_args(words)
-    if rest:
-        commands[words[0]].error(f"not understood: {' '.join(rest)}")
+    args = parsed(list(sys.argv[1:] if argv is None else argv))
     try:
         return guarded(args)
     except BrokenPipeError:  # the reader of our output has gone: `| head`
         output.drop_output()
         return EXIT_OK
+
+
+def parsed(words: list[str]) -> argparse.Namespace:
+    """The arguments as the commands know them; ends the program where they cannot be understood."""
+    made, commands = parser()
+    if words and _COMMAND.fullmatch(words[0]) and words[0] not in commands and (meant := did_you_mean(words[0], commands)):
+        made.error(f"there is no command {words[0]}; {meant} (a question of one word: {made.prog} run {words[0]})")
+    words = with_local(with_command(words, commands))
+    args, rest = made.parse_known_args(words)
+    if rest:
+        command = commands[words[0]]
+        guesses = [did_you_mean(word, option_names(command)) for word in rest if word.startswith("--")]
+        command.error("; ".join([f"not understood: {' '.join(rest)}", *filter(None, guesses[:1])]))
+    return args
 
 
 def with_command(words: list[str], commands: Mapping[str, object]) -> list[str]:
@@ -84,7 +95,7 @@ def guarded(args: argparse.Namespace) -> int:
         code: int = args.run(args)
         return code
     except EndpointError as error:
-        output.fail(error.message, error.hint)
+        output.fail(error.message, in_options(error.hint))
         return EXIT_ENDPOINT
     except (ConfigError, TraceError) as error:
         output.fail(str(error))

@@ -3,13 +3,17 @@
 import argparse
 import contextlib
 import importlib
+import json
 import sys
 
 from react_agent.cli import output
+from react_agent.cli.advice import in_options
 from react_agent.cli.loading import add_tool_options
 from react_agent.cli.options import add_endpoint_options, add_limit_options, endpoint_from
-from react_agent.cli.run import add_agent_options, add_output_options, agent_from, prepare
+from react_agent.cli.run import EXIT_CODES, add_agent_options, add_output_options, agent_from, as_dict, prepare
 from react_agent.conversation import Conversation
+from react_agent.errors import TraceError
+from react_agent.types import RunResult
 
 HELP = """Write a question and press Enter. Ctrl-C ends the answer, Ctrl-D the program.
 /tools   what the model may use
@@ -38,39 +42,59 @@ def run(args: argparse.Namespace) -> int:
         agent = agent_from(args, endpoint, secrets)
         with contextlib.suppress(ImportError):
             importlib.import_module("readline")  # line editing and history, where the platform has them
-        Repl(Conversation(agent)).loop()
-    return 0
+        return Repl(Conversation(agent), args).loop()
 
 
 class Repl:
     """Reads lines, answers questions, obeys the commands of HELP."""
 
-    def __init__(self, conversation: Conversation) -> None:
+    def __init__(self, conversation: Conversation, args: argparse.Namespace) -> None:
         self._talk = conversation
+        self._args = args
+        self._person = sys.stdin.isatty()
+        self._code = 0
 
-    def loop(self) -> None:
-        if sys.stdin.isatty():
+    def loop(self) -> int:
+        """The exit code: that of `run` for the first question without an answer, or 0 where a person has seen it."""
+        if self._person:
             output.say(HELP)
-        while (line := self._read()) is not None:
-            if line in ("/quit", "/exit"):
-                return
+        while (line := self._read()) not in (None, "/quit", "/exit") and self._code != EXIT_CODES["cancelled"]:
             if line.startswith("/"):
                 self._command(line)
             elif line:
                 self._ask(line)
+        return 0 if self._person else self._code
 
     def _read(self) -> str | None:
         try:
-            return input("> " if sys.stdin.isatty() else "").strip()
+            return input("> " if self._person else "").strip()
         except EOFError:
             return None
         except KeyboardInterrupt:
+            if not self._person:
+                raise
             output.say("")
             return ""
 
     def _ask(self, question: str) -> None:
-        result = self._talk.ask(question)
-        output.result(result.answer if result.answer is not None else f"(no answer: {result.error})")
+        try:
+            result = self._talk.ask(question)
+        except TraceError as error:
+            if not self._person:
+                raise
+            output.fail(str(error), "make room, or start again with another --trace, or with --no-trace")
+            return
+        self._code = self._code or EXIT_CODES.get(result.stop_reason, 1)
+        self._show(result)
+
+    def _show(self, result: RunResult) -> None:
+        """The answer; a line in its place where that has not been read above."""
+        if self._args.json:
+            output.result(json.dumps(as_dict(result), ensure_ascii=False))
+        elif result.answer is not None:
+            output.result(result.answer)
+        elif self._args.quiet or not sys.stdout.isatty():
+            output.result(f"(no answer: {in_options(result.error)})")
 
     def _command(self, line: str) -> None:
         if line == "/tools":

@@ -193,6 +193,18 @@ def state_folder() -> Path:
     return Path(os.environ.get("XDG_STATE_HOME") or home_folder(STATE_VARIABLE) / ".local" / "state") / "react_agent"
 
 
+def check_trace(args: argparse.Namespace) -> None:
+    """ConfigError for a --trace that can become no file."""
+    path = args.trace
+    if path is None or (path.exists() and not path.is_file() and not path.is_dir()):  # a device or a pipe
+        return
+    folder = path if path.is_dir() else path.parent
+    if not folder.is_dir():
+        raise ConfigError(f"the trace {path} cannot be written: {folder} is no folder")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise ConfigError(f"the trace {path} cannot be written: nothing may be written in {folder}")
+
+
 def trace_target(args: argparse.Namespace) -> Path | None:
     """Where the trace goes: --trace, else a new file in the state folder; None with --no-trace or when nothing can be written there."""
     if args.no_trace:

@@ -11,9 +11,18 @@ from typing import Any
 from react_agent import demo
 from react_agent.agent import Agent
 from react_agent.cli import output
+from react_agent.cli.advice import CHECK, in_options, resume_command
 from react_agent.cli.approval import terminal_approval
 from react_agent.cli.loading import add_tool_options, tools_from
-from react_agent.cli.options import add_endpoint_options, add_limit_options, endpoint_from, limits_from, read_text, trace_target
+from react_agent.cli.options import (
+    add_endpoint_options,
+    add_limit_options,
+    check_trace,
+    endpoint_from,
+    limits_from,
+    read_text,
+    trace_target,
+)  # fmt: skip
 from react_agent.cli.view import View, make_printer
 from react_agent.endpoints.base import Endpoint
 from react_agent.errors import ConfigError
@@ -46,7 +55,8 @@ def add_agent_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--demo", action="store_true", help="a small shop database and documents to try it on")
     parser.add_argument("--lang", default="en", choices=("en", "zh"), help="language of the prompts (default en)")
     parser.add_argument("--instructions", type=Path, metavar="FILE", help="your own instructions, added to the system prompt")
-    parser.add_argument("--require-tool", action="store_true", help="no answer without a successful tool call behind it")
+    parser.add_argument("--require-tool", action="store_true",
+                        help="no answer without a tool call behind it that succeeded, or that failed and whose failure it owns up to")  # fmt: skip
     parser.add_argument("--check-numbers", action="store_true", help="send an answer with a number from nowhere back once")
     parser.add_argument("--summarise", action="store_true", help="near the window, let the model summarise old observations")
 
@@ -76,6 +86,7 @@ def run(args: argparse.Namespace) -> int:
 def prepare(args: argparse.Namespace) -> None:
     """Find what is wrong with the options before a model is loaded."""
     listener_from(args, None)
+    check_trace(args)
     if args.demo:
         use_demo(args)
     if args.prices is None:
@@ -127,9 +138,11 @@ def show(result: RunResult, args: argparse.Namespace) -> None:
     elif result.answer is not None:
         output.result(result.answer)
     if args.quiet and result.answer is None:
-        output.fail(result.error)
+        output.fail(in_options(result.error), CHECK if result.stop_reason == "endpoint_error" else "")
     if result.trace_path and not args.quiet:
         output.say(f"trace    {result.trace_path}")
+    if not args.quiet and (command := resume_command(result)):
+        output.say(f"go on    {command}")
 
 
 def as_dict(result: RunResult) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any, Protocol, TextIO
 
+from react_agent.cli.advice import CHECK, CHECKED, in_options
 from react_agent.trace_events import (
     CompletionReceived,
     DecisionMade,
@@ -50,7 +51,9 @@ class PlainPrinter:
 
     def block(self, label: str, text: str) -> None:
         lines = printable(text).splitlines() or [""]
-        print(f"{label:<{LABEL}}{lines[0]}", *(" " * LABEL + line for line in lines[1:]), sep="\n", file=self._stream, flush=True)
+        labels = [label, *[""] * (len(lines) - 1)]
+        shown = [f"{label:<{LABEL}}{line}" if line else label for label, line in zip(labels, lines, strict=True)]
+        print(*shown, sep="\n", file=self._stream, flush=True)
 
     def busy(self, text: str) -> None:
         pass
@@ -121,6 +124,7 @@ class View:
         self._verbose = verbose
         self._pieces = 0
         self._answer = ""
+        self._failure = ""  # of the endpoint, as it was shown
         self._show: dict[type[Event], Callable[[Any], None]] = {
             RunStarted: self._started, RequestSent: self._request, TextArrived: self._text, CompletionReceived: self._completion,
             DecisionMade: self._decision, ReplyUnreadable: self._unreadable, ToolEnded: self._tool_end, Noted: self._note,
@@ -191,11 +195,14 @@ class View:
         self._block("note", event.message)
 
     def _endpoint(self, event: EndpointFailed) -> None:
-        self._block("failed", f"{event.message}" + (f"\n{event.hint}" if event.hint else ""))
+        self._failure = event.message.rstrip(".")
+        hints = [in_options(event.hint), CHECK if event.kind in CHECKED else ""]
+        self._block("failed", "\n".join([event.message, *filter(None, hints)]))
 
     def _ended(self, event: RunEnded) -> None:
         if event.error:
-            self._block("stopped", event.error)
+            said = bool(self._failure) and event.error.startswith(self._failure)
+            self._block("stopped", f"{event.stop_reason}, as said above" if said else in_options(event.error))
         usage = event.usage
         cost = "" if event.cost is None else f", cost {event.cost:.6f}"
         tokens = f"{usage.input_tokens} prompt + {usage.output_tokens} reply tokens"

@@ -1,0 +1,41 @@
+"""What a person at the command line can do next: settings by the names of their options, and the commands that help."""
+
+import argparse
+import difflib
+import re
+import shlex
+from collections.abc import Iterable
+from pathlib import Path
+
+from react_agent.playback import RESUMABLE
+from react_agent.types import RunResult
+
+CHECK = "react-agent doctor tells what an endpoint does; --endpoint names another one"
+CHECKED = frozenset({"connection", "not_found", "bad_request", "bad_response", "server_error"})  # failures that doctor can say more about
+_SETTING = re.compile(r"\b(raise |or )(timeout_s|api_key|max_steps|max_tokens|max_seconds|max_cost)\b")
+_OPTION = {"timeout_s": "--call-timeout", "api_key": "--api-key-file"}
+
+
+def in_options(text: str) -> str:
+    """An error's hint with the option for each setting that it names: `raise max_steps` -> `raise --max-steps`."""
+    return _SETTING.sub(lambda found: found[1] + (_OPTION.get(found[2]) or "--" + found[2].replace("_", "-")), text)
+
+
+def resume_command(result: RunResult) -> str:
+    """How to go on with a run that can be gone on with; else empty."""
+    if result.trace_path is None or result.stop_reason not in RESUMABLE:
+        return ""
+    trace = Path(result.trace_path)
+    written = trace.is_file() and trace.stat().st_size > 0
+    return f"with the same endpoint and tools: react-agent resume {shlex.quote(str(trace))}" if written else ""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The known word nearest to a mistyped one, as a question; empty when none is near."""
+    near = difflib.get_close_matches(word.split("=")[0], list(known), 1, 0.7)
+    return f"did you mean {near[0]}?" if near else ""
+
+
+def option_names(parser: argparse.ArgumentParser) -> list[str]:
+    """The options of a command, read from its help: argparse tells them nowhere else in public."""
+    return re.findall(r"(?<![\w-])--[a-z][\w-]*", parser.format_help())
