@@ -83,7 +83,7 @@ def test_every_stop_reason_has_a_sentence():
 @pytest.mark.parametrize("name", READMES)
 def test_the_python_in_the_readme_runs(name, monkeypatch, capsys):
     """Every Python block is executed; only the endpoint is a scripted one."""
-    replies = [{"thought": "t", "action": "exchange_rate", "action_input": {"currency": "USD"}, "final_answer": None},
+    replies = [{"thought": "t", "action": "convert", "action_input": {"amount": 250, "source": "EUR", "target": "USD"}, "final_answer": None},
                {"thought": "t", "action": "none", "action_input": {}, "final_answer": "250 euros are 270 dollars."}]  # fmt: skip
     scripted = react_agent.ScriptedEndpoint([json.dumps(reply) for reply in replies])
     monkeypatch.setattr(react_agent, "ChatEndpoint", lambda *args, **options: scripted)
