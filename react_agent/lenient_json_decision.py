@@ -6,9 +6,11 @@ from typing import Any
 from react_agent.lenient_json_keys import CANONICAL, NAMES, WEAK, role, squeezed, strong_role, visible
 
 NONE_WORDS = frozenset({
-    "", "none", "null", "nil", "n/a", "notool", "noaction", "notoolneeded", "nothing", "无", "没有", "不需要", "无需工具",
+    "", "none", "null", "nil", "n/a", "notool", "noaction", "notoolneeded", "nothing", "na", "noneneeded", "notneeded",
+    "noactionneeded", "无", "没有", "不需要", "无需工具",
 })  # fmt: skip
 _ANGLED = re.compile(r"\s*<[^<>]{1,80}>\s*\Z")
+_ANGLED_BLANK = re.compile(r"\s*<[^<>/]{3,80}>\s*\Z")
 _ANGLED_WORDS = re.compile(
     r"\s*<[^<>]{0,100}\b(?:your|the|tool|name|answer|reasoning|thoughts?|null|none|here|input|value|argument|text)\b[^<>]{0,100}>\s*\Z",
     re.IGNORECASE,
@@ -16,7 +18,9 @@ _ANGLED_WORDS = re.compile(
 _DOTS = re.compile(r"\s*(?:\.{3,}|…+)\s*\Z")
 _NO_NAME = re.compile(
     rf"{_ANGLED.pattern}|{_DOTS.pattern}"
-    r"|\s*(?:the )?(?:names? of (?:the|a) tool|tool[ _-]?names?|tool to (?:use|call)|工具名|one of\b|(?:string|str|tool|action|name)\s*\Z)",
+    r"|\s*+(?:\[[^\[\]]{1,80}\]|\{++[^{}]{1,80}\}++|\$\w{1,80}|\w{1,80}+(?:\s*+\|\s*+\w{1,80}+)++)\s*\Z"
+    r"|\s*(?:the )?(?:names? of (?:the|a) tool|(?:tool|action)[ _-]?names?\b|tool to (?:use|call)|工具名|one of\b"
+    r"|(?:string|str|tool|action|name)\s*\Z)",
     re.IGNORECASE,
 )
 
@@ -41,16 +45,18 @@ def is_decision_like(value: dict[str, Any]) -> bool:
 
 def is_echo(value: dict[str, Any]) -> bool:
     """Is an object the template, the schema or a placeholder of the prompt rather than a decision?"""
-    if "properties" in value and ("type" in value or "$schema" in value):
+    function = value.get("function")
+    if any(map(_is_schema, (value, value.get("parameters"), function.get("parameters") if isinstance(function, dict) else None))):
         return True
     parts = _parts(value)
-    action, answer, thought = parts.get("action"), parts.get("final_answer"), parts.get("thought")
+    thought, action, inputs, answer = (parts.get(name) for name in CANONICAL)
     if isinstance(action, str) and _NO_NAME.match(action):
         return True
     if isinstance(answer, str) and (_DOTS.match(answer) or _ANGLED_WORDS.match(answer)):
         return not isinstance(action, str) or squeezed(action) in NONE_WORDS
-    if isinstance(thought, str) and _ANGLED_WORDS.match(thought) and isinstance(inputs := parts.get("action_input"), dict):
-        return any(isinstance(item, str) and _ANGLED.match(item) for item in inputs.values())
+    if isinstance(thought, str) and isinstance(inputs, dict) and inputs:
+        blanks = [_is_blank(item) for item in inputs.values()]
+        return any(blanks) if _ANGLED_WORDS.match(thought) else all(blanks) and _is_blank(thought)
     return False
 
 
@@ -60,6 +66,15 @@ def has_answer(value: object) -> bool:
         plain = visible(value).strip()
         return plain != "" and plain.casefold() != "null"
     return value is not None and value != {} and value != []
+
+
+def holds_call(value: object) -> bool:
+    """Is a final_answer a call, or a list or an object of one key with a call in it?"""
+    if isinstance(value, list):
+        return any(isinstance(item, dict) and _is_call(item) for item in value)
+    if not isinstance(value, dict):
+        return False
+    return _is_call(value) or (len(value) == 1 and any(isinstance(item, dict) and _is_call(item) for item in value.values()))
 
 
 def is_whole(value: dict[str, Any]) -> bool:
@@ -81,3 +96,16 @@ def _parts(value: dict[str, Any]) -> dict[str, Any]:
     if value.keys() <= CANONICAL.keys():
         return value
     return {NAMES[part]: item for key, item in value.items() if (part := strong_role(key))}
+
+
+def _is_call(value: dict[str, Any]) -> bool:
+    return {strong_role(key) for key in value} >= {"action", "input"}
+
+
+def _is_schema(value: object) -> bool:
+    return isinstance(value, dict) and "properties" in value and ("type" in value or "$schema" in value)
+
+
+def _is_blank(value: object) -> bool:
+    """Is a value dots or words in angle brackets, to be filled in?"""
+    return isinstance(value, str) and (_DOTS.match(value) or _ANGLED_BLANK.match(value)) is not None

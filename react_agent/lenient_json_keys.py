@@ -15,7 +15,7 @@ _STRONG: dict[Role, str] = {
     " 行动 动作 操作 工具 工具名 工具名称",
     "input": "actioninput actionargs actionarguments actionparameters toolinput toolargs toolarguments toolparameters"
     " 行动输入 动作输入 操作输入 工具输入 工具参数",
-    "answer": "finalanswer answer 最终答案 最终回答 答案",
+    "answer": "finalanswer finalresponse answer 最终答案 最终回答 答案",
 }
 _WEAK: dict[Role, str] = {
     "thought": "reasoning thinking analysis rationale",

@@ -14,7 +14,10 @@ def read_key(text: str, pos: int, repairs: dict[str, int]) -> tuple[str, int]:
     if match := PLAIN_KEY.match(text, pos):
         return match[1], match.end()
     if match := _ESCAPED_KEY.match(text, pos):
-        return decode(match[1], pos + 1, repairs, strict=True), match.end()
+        body = match[1].replace("\\_", "_")  # escaped for Markdown
+        if body != match[1]:
+            repairs.setdefault("bad_escape", pos)
+        return decode(body, pos + 1, repairs, strict=True), match.end()
     if match := KEY_AHEAD.match(text, pos):
         _note(match, text, repairs)
         return name_of(match), match.end()

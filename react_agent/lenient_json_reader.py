@@ -149,6 +149,9 @@ class Reader:
             self._pos = pos + 1
         elif char == "}" or char == "]":
             self._close(frame, char)
+        elif char == "{" and not container and len(self._frames) == 2 and not self._as_input:
+            self._repairs.setdefault("surplus_opener", pos)
+            self._pos = pos + 1
         else:
             if container and not frame.commas:
                 self._repairs.setdefault("missing_comma", pos)
@@ -178,7 +181,7 @@ class Reader:
             container.append(int(match[2]) if match[1] is None else match[1])
             pos = match.end()
         self._pos = pos
-        return text[pos : pos + 1]
+        return self._char(pos)
 
     def _missing_item_comma(self, container: list[Any], char: str) -> None:
         """Between items a comma may be missing where a bracket or a new line shows that there are two."""

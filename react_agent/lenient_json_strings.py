@@ -17,10 +17,9 @@ from react_agent.lenient_json_tokens import CLOSERS, CUT_KEY, KEY_AHEAD, QUOTE_R
 Zone = Literal["thought", "answer", "input"]  # how much may be inferred: freely, with paired quotes, only what is certain
 Verdict = Literal["end", "inner", "doubt"]
 
-_NEXT = {
-    opener: re.compile(rf"[^\\{closers}]*+(?:\\.[^\\{closers}]*+)*+[{closers}]", re.DOTALL) for opener, closers in CLOSERS.items()
-}
+_NEXT = {opener: re.compile(rf"[^\\{closers}]*+(?:\\.[^\\{closers}]*+)*+[{closers}]", re.DOTALL) for opener, closers in CLOSERS.items()}
 _OVER_ESCAPED_END = re.compile(r'(?<!\\)(?:\\{4})*+\\"')  # \" that is not an escaped quote of the string itself
+_JOINED = re.compile(r"[\"'][ \t\r\n]*+\+[ \t\r\n]*+[\"']")
 _CONTROL = re.compile(r"[\x00-\x1f]")
 _MOST_QUOTES = 5000  # inside one string
 _MOST_TRIPLES = 1000
@@ -114,7 +113,8 @@ class Strings:
         """Take the quote at end as text; not 0 only when it is the string's own after all, typed twice."""
         text, first = self._text, self._inner < 0
         self._inner = end if first else self._inner
-        if self._zone == "input" and not self._is_turned_right(end):
+        joined = not self._open_pair and _JOINED.match(text, end)  # "a" + "b" is no text but two
+        if joined or (self._zone == "input" and not self._is_turned_right(end)):
             raise self._refusal()
         if self._open_pair:
             self._open_pair = False
@@ -132,10 +132,7 @@ class Strings:
         return self._text[end - 1].isdigit() and not after.isalnum() and after != self._text[end]
 
     def _is_turned_right(self, end: int) -> bool:
-        """Does a quote that should open a pair look like one that opens, or one that should close it like one that closes?
-
-        It does not in "a" + "b": what is between the outer quotes is no text but two strings.
-        """
+        """Does a quote that should open a pair look like one that opens, or one that should close it like one that closes?"""
         before, after = self._text[end - 1], self._text[end + 1 : end + 2]
         if self._open_pair:
             return not before.isspace() and not after.isalnum()

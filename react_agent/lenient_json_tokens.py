@@ -28,9 +28,7 @@ NOISE = re.compile(
     rf"""(?:[{_BLANK}]++|(?://|\#)(?:[^\n"]|"[^\n"]*+")*+(?=\n|\Z)|/\*(?:[^*]|\*(?!/))*+\*/|<!--(?:[^-]|-(?!->))*+-->|\\[nrt])*+"""
 )
 # The same for a look-ahead; its limits keep a long comment from being read again for every quote before it.
-_PEEK = re.compile(
-    rf"""(?:[{_BLANK}]++|(?://|\#)(?:[^\n"]|"[^\n"]{{0,40}}+"){{0,80}}+(?=\n|\Z)|/\*(?:[^*]|\*(?!/)){{0,80}}+\*/)*+"""
-)
+_PEEK = re.compile(rf"""(?:[{_BLANK}]++|(?://|\#)(?:[^\n"]|"[^\n"]{{0,40}}+"){{0,80}}+(?=\n|\Z)|/\*(?:[^*]|\*(?!/)){{0,80}}+\*/)*+""")
 
 # A key and its colon, in any quotes or in none: what may follow a comma in an object. shared: bare, but with a closing quote.
 KEY_AHEAD = re.compile(

@@ -7,6 +7,7 @@ from react_agent.lenient_json_tokens import AFTER_VALUE, LITERALS, NOT_NUMBERS, 
 
 NUMBER_STARTS = frozenset("+-.0123456789")
 _EXACT = frozenset({"true", "false", "null"})
+_TYPES = frozenset({"string", "str", "object", "dict", "list", "array", "number", "integer", "int", "float", "boolean", "bool", "any"})
 _AFTER_NAME = re.compile(r"[ \t\r]*+[,}\n]")
 
 
@@ -41,6 +42,8 @@ def read_word(text: str, pos: int, repairs: dict[str, int], *, as_name: bool) ->
         return LITERALS[word.casefold()], end
     if word.casefold() in NOT_NUMBERS:
         raise _bad_number(text, pos)
+    if word in _TYPES and not as_name:
+        raise Unreadable("template_echo", pos, "a type stands where a value belongs; fill in the value itself")
     if end == len(text):
         raise Unreadable("truncated", pos, "the word at the end may have been cut", cut=True)
     if not (as_name and _AFTER_NAME.match(text, end)):

@@ -22,12 +22,12 @@ from react_agent.parser_text import read_text
 from react_agent.registry import ToolRegistry
 
 _TURN = (
-    r"(?<=<)(?:\|(?:im_start|start|start_header_id)\|>|start_of_turn>|(?:(?:tool|function)_)?(?:observation|response|results?)>)"
+    r"(?<=<)(?:\|(?:im_start|start|start_header_id|user|system|tool|observation)\|>|start_of_turn>|｜user｜>|(?:(?:tool|function)_)?(?:observation|response|results?)>)"
     r"|(?<=\[)TOOL_RESULTS\]"
 )
 _NEXT_SPEAKER = re.compile(rf"[\n<\[](?:(?<=\n){SPEAKER}|{_TURN})", re.IGNORECASE)
 _KEY = re.compile(r'"(?:thought|action|action_input|final_answer)"\s*:')
-_NOT_WORDS = re.compile(r"```\w*|~~~\w*|<[^<>\n]{0,80}>|\[/?[A-Z]+\]")
+_NOT_WORDS = re.compile(r"```\w*|~~~\w*|<[^<>\n]{0,80}>|\[/?[A-Z_]+\]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _QUOTES = ('"', "'")
 _WORD = re.compile(r"\w")
@@ -94,7 +94,7 @@ class Choice:
         if seen.chosen and seen.chosen.found:
             if seen.thought and not seen.chosen.shape.thought:
                 seen.chosen.shape = seen.chosen.shape._replace(thought=seen.thought)
-            self._refuse_labels_before(seen.chosen.shape, seen.chosen.found.start)
+            self._refuse_labels(seen.chosen.shape, self._begin, seen.chosen.found.start, before=True)
             self._note_rest(seen.chosen, seen.chosen.found)
             return seen.chosen
         chosen = self._labelled() or seen.weak
@@ -206,16 +206,16 @@ class Choice:
             at = max(at, end)
         return "".join([*parts, text[at:]])
 
-    def _refuse_labels_before(self, chosen: Shape, start: int) -> None:
-        """A conflict if lines such as "Action: fetch" in front of the object name another tool or another input."""
-        if start == self._begin or not _COLON.search(self._text, self._begin, start):
+    def _refuse_labels(self, chosen: Shape, begin: int, end: int, *, before: bool) -> None:
+        """A conflict if lines such as "Action: fetch" before or after the object say something else than it does."""
+        if begin >= end or not _COLON.search(self._text, begin, end):
             return
-        labels, _ = find_labels(self._reply(), self._begin, start, self._parameters)
+        labels, _ = find_labels(self._reply(), begin, end, self._parameters)
         for label in labels:
             tool = find_tool(label.line, self._tools) if label.kind == "action" and label.line else None
-            if tool and tool is not chosen.tool:
-                raise _conflict(label.start)
-            if label.reading and chosen.tool and label.reading.value != chosen.arguments:
+            other_call = tool is not None and (tool is not chosen.tool or not label.agrees_with(chosen.arguments))
+            other_input = label.reading is not None and chosen.tool is not None and label.reading.value != chosen.arguments
+            if other_call or other_input or (before and chosen.tool and label.is_answer):
                 raise _conflict(label.start)
 
     def _note_rest(self, chosen: Chosen, found: Found) -> None:
@@ -227,6 +227,7 @@ class Choice:
         self._refuse_continued(found)
         seen = self._seen
         speaker = seen.spoke_at if seen.spoke_at >= 0 else _next_speaker(text, seen.last_end, len(text))
+        self._refuse_labels(chosen.shape, after, min(speaker, self._finder.end) if speaker >= 0 else self._finder.end, before=False)
         if speaker >= 0:
             chosen.repairs.setdefault("invented_observation", speaker)
         elif "premature_answer" not in chosen.repairs and _WORD.search(_NOT_WORDS.sub("", rest)):

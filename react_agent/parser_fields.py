@@ -13,8 +13,8 @@ from react_agent.parser_place import Place
 from react_agent.registry import ToolRegistry
 
 _WRAPPER_WORDS = frozenset({
-    "response", "output", "result", "json", "decision", "reply", "tool", "call", "calls", "function", "action", "step", "next",
-    "message", "content", "data", "object", "assistant", "agent", "root", "final", "my", "the",
+    "response", "output", "result", "json", "decision", "reply", "tool", "call", "calls", "function", "action", "actions", "step",
+    "steps", "next", "message", "content", "data", "object", "assistant", "agent", "root", "final", "my", "the",
 })  # fmt: skip
 _LABELS = frozenset({"type", "id", "role", "status", "version", "format", "index"})  # what may stand beside the wrapped object
 _WORDS = re.compile(r"[A-Z]?[a-z]+")

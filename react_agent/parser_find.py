@@ -27,6 +27,7 @@ _INPUT_LABEL = re.compile(
 _TO_FUNCTION = re.compile(r"\bto=(?:functions\.)?(\w+)")
 _PROSE = re.compile(r"[^\W\d_]{2}")
 _TOKENS = re.compile(r"<[^<>]{1,60}>|\[/?[A-Z_]+\]|```\w*|~~~\w*")
+_SENTENCE_END = re.compile(r"[`*_)\s]*+[.!?。！？]")
 _NEAR = 200  # characters of a line that are looked at around an object
 
 
@@ -165,8 +166,8 @@ class Finder:
         """Has a decision without a thought prose in front and behind, on its own line?"""
         if "thought" in reading.value or any(strong_role(key) == "thought" for key in reading.value):
             return False
-        after = self._text[reading.end : reading.end + _NEAR]
-        return _has_prose(before.rpartition("\n")[2]) and _has_prose(after.partition("\n")[0])
+        after = self._text[reading.end : reading.end + _NEAR].partition("\n")[0]
+        return _has_prose(before.rpartition("\n")[2]) and (_has_prose(after) or _SENTENCE_END.match(after) is not None)
 
     def _strict(self, start: int) -> Reading | None:
         text = self._text

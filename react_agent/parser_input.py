@@ -46,7 +46,9 @@ def _from_text(tool: Tool, text: str, place: Place, repairs: dict[str, int]) -> 
     if inner.startswith(("{", "[{")):
         repairs.setdefault("json_text", place.of_key("action_input"))
         return _object_in(tool, inner, place)
-    if len(names) == 1 and text.strip():
+    if len(names) == 1 and inner:
+        if is_none(inner) or re.match(rf"{re.escape(names[0])}\s*[:=：]|{re.escape(tool.name)}\s*\(", inner):
+            raise _bad_input(tool, place, f"it is not plain what the text {text[:_SHOWN]!r} means")
         repairs.setdefault("bare_input", place.of_key("action_input"))
         return {names[0]: text}
     if not names and is_none(text):

@@ -1,8 +1,9 @@
 """The labelled lines of a text, such as "Action: search", in any of the forms that models use: bold, as a list, YAML-like."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 from react_agent.lenient_json import Guide, Reading, Unreadable, read_object
 
@@ -63,6 +64,16 @@ class Label:
         """The text as an answer, which may hold fences of its own: only one without a partner is not part of it."""
         fences = list(_FENCE.finditer(self.text))
         return (self.text[: fences[-1].start()] if len(fences) % 2 else self.text).strip()
+
+    @property
+    def is_answer(self) -> bool:
+        """Does it give an answer, not a word for none?"""
+        return self.kind == "answer" and self.answer.strip(" \t\"'") not in ("", "null", "None", "~")
+
+    def agrees_with(self, arguments: Mapping[str, Any] | None) -> bool:
+        """Does the plain text that an action was given stand among the arguments? Yes also when it was given none, or JSON."""
+        text = self.given.block.strip().strip("\"'`") if self.given and not self.given.reading else ""
+        return not text or (arguments is not None and text in arguments.values())
 
 
 def begins_label(line: str) -> bool:

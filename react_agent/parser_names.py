@@ -17,8 +17,8 @@ _SHOWN = 60
 
 
 def bare(name: str) -> str:
-    """A name without what models put around it: blanks, quotes, backticks, an empty (), a namespace."""
-    name = visible(name).strip(_EDGES)
+    r"""A name without what models put around it: blanks, quotes, backticks, an empty (), a namespace, Markdown's \_."""
+    name = visible(name).replace("\\_", "_").strip(_EDGES)
     return _NAMESPACE.sub("", name.removesuffix("()").strip(_EDGES), count=1) if len(name) < 200 else name
 
 
@@ -52,7 +52,7 @@ def unknown_tool(name: str, tools: ToolRegistry, place: Place) -> Unreadable:
         hint = f"there is no tool named {shown!r}; {meant} comes near"
     else:
         hint = f"there is no tool named {shown!r}; the tools are: {', '.join(tools.names) or 'none'}"
-    at = place.of(name) if name.isprintable() and not set(name) & set("\"\\") else place.of_key("action")
+    at = place.of(name) if name.isprintable() and not set(name) & set('"\\') else place.of_key("action")
     return Unreadable("unknown_tool", at, hint)
 
 

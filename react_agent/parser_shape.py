@@ -4,7 +4,7 @@ import json
 from typing import Any, NamedTuple
 
 from react_agent.lenient_json import Ending, Unreadable
-from react_agent.lenient_json_decision import has_answer
+from react_agent.lenient_json_decision import has_answer, holds_call
 from react_agent.lenient_json_keys import CANONICAL, role, squeezed
 from react_agent.parser_fields import Called, Fields, called, collect, same, unwrapped
 from react_agent.parser_input import arguments, refuse_misplaced
@@ -12,6 +12,7 @@ from react_agent.parser_names import bare, find_tool, is_finish, is_none, unknow
 from react_agent.parser_place import Place
 from react_agent.registry import Tool, ToolRegistry
 
+_DOTS = frozenset(".…")
 _ANSWER_KEYS = frozenset(
     {"answer", "finalanswer", "result", "output", "response", "text", "content", "message", "value", "答案", "最终答案"}
 )
@@ -40,7 +41,7 @@ def plain_shape(value: dict[str, Any], tools: ToolRegistry) -> Shape | None:
     if value.keys() != CANONICAL.keys():
         return None
     thought, name, inputs, answer = value["thought"], value["action"], value["action_input"], value["final_answer"]
-    if not (isinstance(thought, str) and isinstance(name, str) and isinstance(inputs, dict)) or "<" in thought:
+    if not (isinstance(thought, str) and isinstance(name, str) and isinstance(inputs, dict)) or "<" in thought or thought[:1] in _DOTS:
         return None
     tool = tools.get(name)
     if tool and answer is None and (not inputs or set(inputs).issubset(tool.parameter_names)):
@@ -57,6 +58,9 @@ def shape(value: dict[str, Any], ending: Ending, tools: ToolRegistry, place: Pla
     call = called(fields, tools, place, repairs)
     tool = tools.get(call.name) if call.name else None
     if not call.name or (not tool and is_none(call.name)):
+        if holds_call(fields.answer):
+            hint = "final_answer holds a call; write its action and its action_input beside it"
+            raise Unreadable("no_answer", place.of_key("final_answer"), hint)
         return _answered(fields, answer_text(fields.answer), ending, place)
     if tool := tool or find_tool(call.name, tools):
         if tool.name != call.name:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from react_agent.lenient_json import Guide, Unreadable, strict_text
-from react_agent.parser_input import arguments
+from react_agent.parser_input import arguments, refuse_misplaced
 from react_agent.parser_labels import Label, begins_label, find_labels
 from react_agent.parser_names import find_tool, is_finish, is_none, unknown_tool
 from react_agent.parser_place import Place
@@ -50,20 +50,24 @@ class _Reply:
         called = [label for label in actions if not is_none(label.line)]
         if not called:
             return self._answered(answers) if answers else None
-        action = called[0]
+        action = next((label for label in called if label.given), called[0])
         if answers and answers[0].start < action.start:
             raise Unreadable("conflict", action.start, "a final answer and an action stand in one reply; send one of them")
         for other in actions:
-            if other.line != action.line or _input_text(other) != _input_text(action):
+            if other.line != action.line:
                 raise Unreadable("conflict", other.start, "two different actions stand in one reply; send one of them")
+        inputs = [label for label in self.labels if label.kind == "input" and label.start > action.start]
+        for other in inputs[1:]:
+            if other.block.strip() != inputs[0].block.strip():
+                raise Unreadable("conflict", other.start, "two different inputs stand in one reply; send one of them")
         tool = find_tool(action.line, self.tools)
         if not tool:
             return self._finished(action, answers)
-        inputs = self._arguments(tool, action.given, action)
-        if any(answer.answer.strip(" \t\"'") not in ("", "null", "None", "~") for answer in answers):
+        found = self._arguments(tool, action.given, action)
+        if any(answer.is_answer for answer in answers):
             self.repairs.setdefault("premature_answer", answers[0].start)
         self.repairs.setdefault("label_text", action.start)
-        return Shape(self._thought(), tool, inputs)
+        return Shape(self._thought(), tool, found)
 
     def _thought(self) -> str:
         return next((label.block.strip() for label in self.labels if label.kind == "thought"), "")
@@ -101,7 +105,9 @@ class _Reply:
         if given and given.reading:
             for name, at in given.reading.repairs.items():
                 self.repairs.setdefault(name, at)
-            return arguments(tool, given.reading.value, True, place, self.repairs)
+            inputs = arguments(tool, given.reading.value, True, place, self.repairs)
+            refuse_misplaced(tool, inputs, {}, ("action", "input"), place)
+            return inputs
         if not self.stopped:
             raise Unreadable("truncated", place.start, "the reply may have been cut; send action_input as JSON", cut=True)
         if not tool.read_only:
@@ -126,9 +132,8 @@ class _Reply:
         quotes = text[:1], _PAIRS.get(text[:1], "")
         if len(text) > 1 and text.endswith(quotes[1] or "\0") and not any(quote in text[1:-1] for quote in quotes):
             text = text[1:-1]
-        named = any(re.match(rf"{re.escape(name)}\s*[:=：]", text) for name in tool.parameter_names)
         cut = cut or ("\n" in text and begins_label(text.rpartition("\n")[2]))
-        if cut or "\n\n" in text or is_none(text) or named or (text.startswith(("[", "<", "```")) and not text.startswith("[{")):
+        if cut or "\n\n" in text or (text.startswith(("[", "<", "```")) and not text.startswith("[{")):
             hint = "it is not plain which argument this is or where it ends; send it as a JSON object"
             raise Unreadable("bad_input", place.start, hint)
         return arguments(tool, text, True, place, self.repairs)
@@ -140,7 +145,3 @@ def _decoded(text: str) -> object:
         return strict_text(text)
     except ValueError:
         return None
-
-
-def _input_text(action: Label) -> str:
-    return action.given.block.strip() if action.given else ""

@@ -9,22 +9,22 @@ import re
 _NAMES = ("think", "thinking", "thought", "thoughts", "reasoning", "reflection", "scratchpad", "analysis", "seed:think")
 _OTHERS = {"[think]": "[/think]", "◁think▷": "◁/think▷", "<|begin_of_thought|>": "<|end_of_thought|>",
            "<|start_thinking|>": "<|end_thinking|>"}  # fmt: skip
-_PAIRS = {name: re.compile(rf"<(/?){name}(?:\s[^<>\n]{{0,100}})?>", re.IGNORECASE) for name in _NAMES}
+_PAIRS = {name: re.compile(rf"<(/?){name}(?:\s[^<>\n]{{0,100}}(?<!/))?>", re.IGNORECASE) for name in _NAMES}
 _PAIRS |= {opener: re.compile(f"({re.escape(closer)})", re.IGNORECASE) for opener, closer in _OTHERS.items()}
 
 _NAME = "|".join(_NAMES)
-_OPEN = rf"(?<=<)(?:{_NAME})(?:[ \t][^<>\n]{{0,100}}+)?>|(?<=\[)THINK\]|(?<=◁)think▷|(?<=<)\|(?:begin_of_thought|START_THINKING)\|>"
+_OPEN = rf"(?<=<)(?:{_NAME})(?:[ \t][^<>\n]{{0,100}}+(?<!/))?>|(?<=\[)THINK\]|(?<=◁)think▷|(?<=<)\|(?:begin_of_thought|START_THINKING)\|>"
 _CLOSE = rf"(?<=<)/(?:{_NAME})[ \t]{{0,20}}+>|(?<=\[)/THINK\]|(?<=◁)/think▷|(?<=<)\|(?:end_of_thought|END_THINKING)\|>"
 _CHANNEL = r"(?<=<)\|channel\|>\s*+(?P<name>\w+)(?P<header>[^<]{0,120}+)(?:<\|constrain\|>\s*+\w*+)?\s*+<\|message\|>"
 _END = (
-    r"(?<=<)(?:\|(?:im_end|eot_id|eom_id|endoftext|end_of_text|end_of_turn|end_of_message|return|call|end|eos)\|>"
-    r"|/s>|end_of_turn>|eos>|｜end▁of▁sentence｜>)"
+    r"(?<=<)(?:\|(?:im_end|eot_id|eom_id|endoftext|end_of_text|end_of_turn(?:_token)?|end_of_message|return|call|end|eos"
+    r"|user|system|tool|observation)\|>|/s>|end_of_turn>|eos>|｜(?:end▁of▁sentence|user)｜>)"
 )
 _TURN = r"(?<=<)(?:\|(?:im_start|start|start_header_id)\|>|start_of_turn>)\s*+(?P<role>\w*+)"
 _TAG = rf"(?i:(?P<open>{_OPEN})|(?P<close>{_CLOSE})|(?P<channel>{_CHANNEL})|(?P<end>{_END})|(?P<turn>{_TURN}))"
 
 # An object begins with a brace and a key with its colon. Braces in prose and sets do not; nor does \text{Answer: 5}.
-_QUOTED = r"""(?:"[^"\\\n]{1,80}+"|\\?["'“‘`„＂«][^"'“”‘’`\\{}\[\]:：\n]{1,80}+\\?["'”’`“＂»]?)"""
+_QUOTED = r"""(?:"[^"\\\n]{1,80}+"|\\?["'“‘`„＂«「『][^"'“”‘’`\\{}\[\]:：\n]{1,80}+\\?["'”’`“＂»」』]?)"""
 _BARE = r"""[^\W\d][\w.-]{0,60}+["'”]?"""
 _BLANK = r"[\s,，\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\x00-\x08]"
 _NOISE = rf"(?:{_BLANK}++|//[^\n]{{0,200}}+\n|\#[^\n]{{0,200}}+\n|/\*(?:[^*]|\*(?!/)){{0,40}}+\*/|\\[nrt])*+"
