@@ -21,6 +21,7 @@ Guide = Callable[[object], Collection[str]]  # the name in "action", None while 
 
 _NO_REPAIRS: Mapping[str, int] = MappingProxyType({})
 _REOPENED = re.compile(r"""\s*+[,，]?\s*+["'“]([^"'“”\\\n]{1,40})["'”]\s*+[:：]""")
+_SKIPPED = frozenset({"comment", "over_escaped", "invisible"})
 _HIDDEN = re.compile(r"['`’”]\s*+[,}\]]")
 
 
@@ -113,9 +114,9 @@ class Reader:
         return Reading(self._root, self._start, self._pos, ending, self._strings.inferred, self._repairs)
 
     def _is_hidden(self) -> bool:
-        """Has the text's last line a comment with the end of a string in it, so that it may be no comment?"""
-        start = self._repairs.get("comment", -1)
-        return start >= 0 and _HIDDEN.search(self._text, max(start, self._text.rfind("\n"))) is not None
+        """Has the text's last line, behind what was skipped, the end of a string in it, so that it may be no comment?"""
+        skipped = [at for name, at in self._repairs.items() if name in _SKIPPED]
+        return bool(skipped) and _HIDDEN.search(self._text, max(min(skipped), self._text.rfind("\n"))) is not None
 
     def _skip(self) -> None:
         """Go past blanks, comments and invisible characters."""
