@@ -46,10 +46,10 @@ def is_decision_like(value: dict[str, Any]) -> bool:
 def is_echo(value: dict[str, Any]) -> bool:
     """Is an object the template, the schema or a placeholder of the prompt rather than a decision?"""
     function = value.get("function")
-    if any(map(_is_schema, (value, value.get("parameters"), function.get("parameters") if isinstance(function, dict) else None))):
+    if _is_schema(value) or _is_schema(value.get("parameters")) or (isinstance(function, dict) and _is_schema(function.get("parameters"))):
         return True
     parts = _parts(value)
-    thought, action, inputs, answer = (parts.get(name) for name in CANONICAL)
+    thought, action, inputs, answer = parts.get("thought"), parts.get("action"), parts.get("action_input"), parts.get("final_answer")
     if isinstance(action, str) and _NO_NAME.match(action):
         return True
     if isinstance(answer, str) and (_DOTS.match(answer) or _ANGLED_WORDS.match(answer)):

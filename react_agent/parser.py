@@ -80,7 +80,7 @@ def _whole(reading: Reading, text: str, tools: ToolRegistry) -> Decision:
 
 
 def _decision(found: Shape, repairs: Mapping[str, int]) -> Decision:
-    noted = tuple(Repair(name, at) for name, at in sorted(repairs.items(), key=_offset)) if repairs else ()
+    noted = tuple([Repair(name, at) for name, at in sorted(repairs.items(), key=_offset)]) if repairs else ()
     if found.tool:
         return Decision(found.thought, ToolCall(found.tool.name, found.arguments or {}), None, noted)
     return Decision(found.thought, None, found.answer, noted)

@@ -19,7 +19,8 @@ _SHOWN = 60
 def bare(name: str) -> str:
     r"""A name without what models put around it: blanks, quotes, backticks, an empty (), a namespace, Markdown's \_."""
     name = visible(name).replace("\\_", "_").strip(_EDGES)
-    return _NAMESPACE.sub("", name.removesuffix("()").strip(_EDGES), count=1) if len(name) < 200 else name
+    name = name.removesuffix("()").strip(_EDGES)
+    return _NAMESPACE.sub("", name, count=1) if "." in name and len(name) < 200 else name
 
 
 def find_tool(name: str, tools: ToolRegistry) -> Tool | None:
