@@ -127,7 +127,8 @@ class ToolRegistry:
         tool, most = prepared.tool, self.max_observation
         gate.tainted = gate.tainted or tool.untrusted_output
         error = _timeout(tool) if raw.timed_out else _crash(tool) if raw.crash else raw.error
-        observation = failed(error, most, prepared.call) if error else succeeded(tool, raw.value, most)
+        own = raw.error is not None and tool.untrusted_output
+        observation = failed(error, most, prepared.call, untrusted=own) if error else succeeded(tool, raw.value, most)
         return Outcome(observation, raw.crash)
 
     def _find(self, name: str) -> Tool:

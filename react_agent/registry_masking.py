@@ -12,9 +12,13 @@ _TRACEBACK = "Traceback (most recent call last)"
 _CONTROL = re.compile("[\x00-\x1f]")
 _LOCAL = r"(?:[A-Za-z][\w+.-]*:///*(?=/))?"  # file:///a, sqlite:////a: an address without a host
 _ROOT = rf"(?:file://|{_LOCAL})(?:/|[A-Za-z]:[\\/]|\\\\)"
-_NAME = r"""[^\s\\/'"`:,;()<>|]+"""
+_CHAR = r"""[^\s\\/'"`:,;()<>|]"""
+_NAME = f"{_CHAR}+"
 _QUOTED = re.compile(rf"""(['"])({_ROOT}[^'"\n]+)\1""")  # 'C:\Users\Some One\file', as in the text of an OSError
-_POSIX = re.compile(rf"(?<![\w/.~-]){_LOCAL}(?:/{_NAME})+/({_NAME})/?")
+_POSIX = re.compile(
+    rf"(?<![\w/.~-]){_LOCAL}(?:/{_NAME})+/({_NAME})/?"
+    rf"|(?<![\w/.~<#$-]){_LOCAL}/((?=\.?[^\W\d]){_CHAR}{{2,}})/?"  # /secret; not 10 /2, km /h or </div>
+)
 _WINDOWS = re.compile(rf"(?<!\w)(?:[A-Za-z]:[\\/]+|\\\\+)(?:{_NAME}[\\/]+)*({_NAME})")
 
 
@@ -32,7 +36,7 @@ def one_line(text: str, most: int, arguments: Any = None) -> str:
 def without_paths(text: str) -> str:
     """The text with the last part of each absolute path in its place; addresses on the web stay."""
     text = _QUOTED.sub(lambda found: f"{found[1]}{_last_part(found[2])}{found[1]}", text)
-    return _POSIX.sub(r"\1", _WINDOWS.sub(r"\1", text))
+    return _POSIX.sub(lambda found: found[1] or found[2], _WINDOWS.sub(r"\1", text))
 
 
 def _last_part(path: str) -> str:

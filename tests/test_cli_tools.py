@@ -301,14 +301,19 @@ def test_of_a_very_long_argument_the_two_ends_are_shown():
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo terminal")
-def test_on_a_real_terminal_the_answer_is_read_and_the_tool_runs(own_tools):
+@pytest.mark.parametrize(("before", "answer", "runs"), [(b"", b"y\n", True), (b"y\ny\n", b"n\n", False)], ids=["yes", "typed ahead"])
+def test_on_a_real_terminal_the_answer_is_read_and_the_tool_runs(before, answer, runs, own_tools):
     import pty
 
     leader, follower = pty.openpty()
     words = ["tool", "send", '{"text": "hi"}', "--tools", own_tools]
     child = subprocess.Popen([sys.executable, "-m", "react_agent", *words], stdin=follower, stderr=follower, stdout=subprocess.PIPE)
     os.close(follower)
-    os.write(leader, b"y\n")
+    os.write(leader, before)
+    shown = b""
+    while not shown.endswith(b"\n> "):
+        shown += os.read(leader, 1000)
+    os.write(leader, answer)
     out, _ = child.communicate(timeout=60)
     os.close(leader)
-    assert (child.returncode, json.loads(out)) == (0, {"ok": True, "result": "sent hi"})
+    assert (child.returncode, json.loads(out)["ok"]) == (0 if runs else 1, runs)

@@ -178,6 +178,12 @@ def test_a_tool_error_is_told_with_its_next_step(timeout_s):
     assert told(without.observation)["error"] == {"type": "not_found", "message": "no such thing"}
 
 
+@pytest.mark.parametrize("function", [raises(ToolError("x", "y")), raises(ValueError())], ids=["its own", "crash"])
+def test_only_the_words_of_a_tool_that_reads_outside_are_marked_as_data(function):
+    outcome = call_of(made(function, untrusted_output=True))
+    assert ("note" in told(outcome.observation)) is (outcome.observation.error == "x")
+
+
 def test_a_result_without_an_end_is_a_failure_and_no_crash():
     outcome = call_of(made(circle_of))
     assert (outcome.observation.error, outcome.crash) == ("bad_result", "")

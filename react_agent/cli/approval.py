@@ -1,5 +1,6 @@
 """Asks the person at the terminal before a tool with side effects runs."""
 
+import contextlib
 import json
 import sys
 from collections.abc import Callable, Collection
@@ -7,6 +8,11 @@ from typing import TextIO
 
 from react_agent.cli.view import printable
 from react_agent.registry import Approval, ApprovalRequest, Approve
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import termios
 
 HEAD, TAIL = 6_000, 1_000  # characters shown of an argument or a preview that is longer than both
 
@@ -29,6 +35,7 @@ def terminal_approval(
         if before is not None:
             before()
         print(question(request), file=target, flush=True)
+        _forget_typed(source)
         return _asked(request, source, target)
 
     return approve
@@ -47,6 +54,16 @@ def question(request: ApprovalRequest) -> str:
     rest = "" if request.tainted else ", a (yes, also for the rest of this run)"
     lines.append(f"Run it? y (yes), n (no){rest}, or write what the model should do instead:")
     return "\n".join(lines)
+
+
+def _forget_typed(source: TextIO) -> None:
+    """Drop what was typed at a terminal and not read yet: a `y` from before the question is no answer to it."""
+    if sys.platform == "win32":
+        while msvcrt.kbhit():
+            msvcrt.getwch()
+    else:
+        with contextlib.suppress(OSError, ValueError, termios.error):  # no real terminal
+            termios.tcflush(source.fileno(), termios.TCIFLUSH)
 
 
 def _asked(request: ApprovalRequest, source: TextIO, target: TextIO) -> Approval:
