@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from react_agent.errors import ParseError
 from react_agent.lenient_json import Reading, Unreadable, strict_object
 from react_agent.lenient_json_decision import is_echo
-from react_agent.parser_choose import Choice, nothing_decided
+from react_agent.parser_choose import Choice
 from react_agent.parser_place import Place
+from react_agent.parser_refusals import nothing_decided
 from react_agent.parser_shape import Shape, plain_shape, shape
 from react_agent.registry import ToolRegistry
 from react_agent.types import Completion, Decision, Repair, ToolCall

@@ -17,9 +17,11 @@ from react_agent.parser_find import Finder, Found
 from react_agent.parser_labels import find_labels
 from react_agent.parser_names import find_tool, is_none
 from react_agent.parser_place import Place
+from react_agent.parser_refusals import conflict, continued, nothing_decided, swallowed
 from react_agent.parser_shape import Shape, plain_shape, shape
 from react_agent.parser_text import read_text
 from react_agent.registry import ToolRegistry
+from react_agent.segments import CLOSING
 
 _TURN = (
     r"(?<=<)(?:\|(?:im_start|start|start_header_id|user|system|tool|observation)\|>|start_of_turn>|｜user｜>|(?:(?:tool|function)_)?(?:observation|response|results?)>)"
@@ -51,7 +53,7 @@ class _Seen:
 
     last_end: where the last object ended since the chosen one. spoke_at: where another speaker's turn begins after it, -1 before
     that. thought: of an object that holds nothing else. weak: an answer under a key that data may have too. reason: why there is
-    no decision, if none comes.
+    no decision, if none comes. error: what is wrong, unless all this was reasoning.
     """
 
     chosen: Chosen | None = None
@@ -60,6 +62,7 @@ class _Seen:
     thought: str = ""
     weak: Chosen | None = None
     reason: Unreadable | None = None
+    error: Unreadable | None = None
 
 
 class Choice:
@@ -80,27 +83,40 @@ class Choice:
 
     def make(self) -> Chosen:
         """The one decision of the text. Raises Unreadable."""
-        finder = self._finder
-        for found in finder:
-            if finder.begin != self._begin:
-                self._forget_reasoning()
-            if self._seen.chosen:
-                self._follow(self._seen.chosen, found)
-            else:
-                self._first(found)
-        if finder.begin != self._begin:
+        for found in self._finder:
+            self._take(found)
+        if self._finder.begin != self._begin:
             self._forget_reasoning()
         seen = self._seen
+        if seen.error:
+            raise seen.error
         if seen.chosen and seen.chosen.found:
             if seen.thought and not seen.chosen.shape.thought:
                 seen.chosen.shape = seen.chosen.shape._replace(thought=seen.thought)
             self._refuse_labels(seen.chosen.shape, self._begin, seen.chosen.found.start, before=True)
             self._note_rest(seen.chosen, seen.chosen.found)
             return seen.chosen
-        chosen = self._labelled() or seen.weak
+        chosen = self._labelled() or (None if seen.reason and seen.reason.reason == "conflict" else seen.weak)
         if not chosen:
             raise seen.reason or self._nothing()
         return chosen
+
+    def _take(self, found: Found) -> None:
+        """The next object. What is wrong about it does not matter if a closing tag shows that it was reasoning."""
+        if self._finder.begin != self._begin:
+            self._forget_reasoning()
+        seen = self._seen
+        if seen.error:
+            return
+        try:
+            if seen.chosen:
+                self._follow(seen.chosen, found)
+            else:
+                self._first(found)
+        except Unreadable as error:
+            if not CLOSING.search(self._text, found.end):
+                raise
+            seen.error = error
 
     def _forget_reasoning(self) -> None:
         """When a closing tag comes without its opening one, all that was found before it was reasoning."""
@@ -123,9 +139,11 @@ class Choice:
             return
         if chosen and not chosen.shape.decides:
             seen.thought = seen.thought or chosen.shape.thought
-            seen.reason = _swallowed(found.reading) or nothing_decided(found.reading.value if found.reading else {}, found.start)
+            seen.reason = swallowed(found.reading) or nothing_decided(found.reading.value if found.reading else {}, found.start)
         elif chosen and chosen.shape.weak and not chosen.shape.tool:
-            seen.weak = seen.weak or chosen
+            if seen.weak and not chosen.shape.agrees_with(seen.weak.shape):
+                seen.reason = conflict(found.start)
+            seen.weak = chosen
         else:
             seen.chosen, seen.last_end = chosen, found.end
 
@@ -147,13 +165,13 @@ class Choice:
         if chosen.shape.tool and other.shape.answer is not None and chosen.found and not chosen.found.listed:
             chosen.repairs.setdefault("premature_answer", found.start)
             return
-        raise _conflict(found.start)
+        raise conflict(found.start)
 
     def _shaped(self, found: Found) -> Chosen | None:
         """What an object decides; None for a template and for one that is only quoted. Raises Unreadable."""
         reading = found.reading
         if not reading:
-            raise found.fault or _conflict(found.start)
+            raise found.fault or conflict(found.start)
         if self._cut and reading.ending != "closed":
             raise Unreadable("truncated", reading.end, "the reply was cut before its object was closed", cut=True)
         value = reading.value
@@ -178,7 +196,7 @@ class Choice:
             return
         again = isinstance(name, str) and first.tool is not None and find_tool(name, self._tools) is first.tool
         if not (self._cut and again):
-            raise _conflict(found.start)
+            raise conflict(found.start)
 
     def _parameters(self, name: object) -> Collection[str]:
         """The parameters that may follow in a call of the named tool; of any tool while the name is not known."""
@@ -216,7 +234,7 @@ class Choice:
             other_call = tool is not None and (tool is not chosen.tool or not label.agrees_with(chosen.arguments))
             other_input = label.reading is not None and chosen.tool is not None and label.reading.value != chosen.arguments
             if other_call or other_input or (before and chosen.tool and label.is_answer):
-                raise _conflict(label.start)
+                raise conflict(label.start)
 
     def _note_rest(self, chosen: Chosen, found: Found) -> None:
         """Record what was dropped after the decision. Raises Unreadable if it may be a part of a string that seems to end too early."""
@@ -240,12 +258,12 @@ class Choice:
         """
         text, at = self._text, found.end
         if text[at : at + 1] in _QUOTES and text[found.start - 1 : found.start] != text[at]:
-            raise _continued(at)
+            raise continued(at)
         finder = self._finder
         for start, end in sorted([*finder.passed, *finder.reasoning, (finder.end, finder.end)]):
             if start >= at:
                 if key := _KEY.search(text, at, start):
-                    raise _continued(key.start())
+                    raise continued(key.start())
                 at = end
 
     def _no_object(self) -> Unreadable:
@@ -274,27 +292,3 @@ def _next_speaker(text: str, start: int, end: int) -> int:
     """Where in text[start:end] another speaker's turn begins, at the start of it or of a line; -1 when none does."""
     match = _NEXT_SPEAKER.search(f"\n{text[start:end]}")  # one character longer, and a label begins one after its line's end
     return start + match.start() - (match[0][0] != "\n") if match else -1
-
-
-def nothing_decided(value: dict[str, Any], offset: int) -> Unreadable:
-    """An object that neither calls nor answers."""
-    if is_decision_like(value):
-        return Unreadable("no_answer", offset, "neither a tool in action nor text in final_answer")
-    return Unreadable("not_a_decision", offset, "the object has no action and no final_answer")
-
-
-def _swallowed(reading: Reading | None) -> Unreadable | None:
-    """An object that decides nothing because its keys were taken for part of a text."""
-    if not reading or "unescaped_quote" not in reading.repairs:
-        return None
-    hint = 'action and final_answer are missing: a quote inside a text is not escaped, or a colon is missing; write \\" and "key": value'
-    return Unreadable("unescaped_quote", reading.repairs["unescaped_quote"], hint)
-
-
-def _continued(offset: int) -> Unreadable:
-    hint = 'the object goes on after its last brace; write \\" for a quote inside a text, and one object only'
-    return Unreadable("unescaped_quote", offset, hint)
-
-
-def _conflict(offset: int) -> Unreadable:
-    return Unreadable("conflict", offset, "the reply holds two different decisions; send only the next step")

@@ -17,6 +17,7 @@ _WRAPPER_WORDS = frozenset({
     "steps", "next", "message", "content", "data", "object", "assistant", "agent", "root", "final", "my", "the",
 })  # fmt: skip
 _LABELS = frozenset({"type", "id", "role", "status", "version", "format", "index"})  # what may stand beside the wrapped object
+_KEY = re.compile(r'"(?:action|action_input|final_answer)"\s*:')
 _WORDS = re.compile(r"[A-Z]?[a-z]+")
 _DEEPEST = 4  # how many objects around a call are taken off
 
@@ -57,6 +58,8 @@ def unwrapped(value: dict[str, Any], place: Place, repairs: dict[str, int]) -> d
         try:
             inner = strict_text(inner)
         except ValueError:
+            if _KEY.search(inner):
+                raise Unreadable("bad_syntax", place.of_key(key), f"the text in {key[:40]} is not whole; write the object itself") from None
             return value
     if isinstance(inner, list) and len(inner) == 1:
         inner = inner[0]

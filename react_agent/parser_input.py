@@ -41,8 +41,8 @@ def arguments(tool: Tool, value: object, given: bool, place: Place, repairs: dic
 def _from_text(tool: Tool, text: str, place: Place, repairs: dict[str, int]) -> object:
     names = tool.parameter_names
     inner = text.strip()
-    if (fence := _FENCE.match(inner)) and inner.endswith(("```", "~~~")):
-        inner = inner[fence.end() : -3].strip()
+    if fence := _FENCE.match(inner):
+        inner = inner[fence.end() :].removesuffix(fence[0][:3]).strip()
     if inner.startswith(("{", "[{")):
         repairs.setdefault("json_text", place.of_key("action_input"))
         return _object_in(tool, inner, place)

@@ -1,0 +1,32 @@
+"""Why objects are refused that can be read but do not decide anything, or more than one thing."""
+
+from typing import Any
+
+from react_agent.lenient_json import Reading, Unreadable
+from react_agent.lenient_json_decision import is_decision_like
+
+
+def nothing_decided(value: dict[str, Any], offset: int) -> Unreadable:
+    """An object that neither calls nor answers."""
+    if is_decision_like(value):
+        return Unreadable("no_answer", offset, "neither a tool in action nor text in final_answer")
+    return Unreadable("not_a_decision", offset, "the object has no action and no final_answer")
+
+
+def swallowed(reading: Reading | None) -> Unreadable | None:
+    """An object that decides nothing because its keys were taken for part of a text."""
+    if not reading or "unescaped_quote" not in reading.repairs:
+        return None
+    hint = 'action and final_answer are missing: a quote inside a text is not escaped, or a colon is missing; write \\" and "key": value'
+    return Unreadable("unescaped_quote", reading.repairs["unescaped_quote"], hint)
+
+
+def continued(offset: int) -> Unreadable:
+    """Behind the last brace more of the object follows."""
+    hint = 'the object goes on after its last brace; write \\" for a quote inside a text, and one object only'
+    return Unreadable("unescaped_quote", offset, hint)
+
+
+def conflict(offset: int) -> Unreadable:
+    """A second decision that differs."""
+    return Unreadable("conflict", offset, "the reply holds two different decisions; send only the next step")
