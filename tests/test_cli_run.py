@@ -9,9 +9,10 @@ import pytest
 
 from react_agent import cli
 from react_agent.cli.advice import in_options
-from react_agent.cli.view import PlainPrinter, View, printable, shortened
+from react_agent.cli.view import LONGEST, PlainPrinter, View, printable, shortened
 from react_agent.local import DEFAULT_MODEL
 from react_agent.trace import read_trace
+from react_agent.trace_events import DecisionMade
 
 
 class Server:
@@ -276,6 +277,15 @@ def test_observations_are_shortened_for_the_eye():
     assert shortened('{"ok": false, "error": {"type": "x", "message": "m", "hint": "h"}}') == "x: m (h)"
     assert shortened("not json") == "not json"
     assert shortened(json.dumps({"ok": True, "result": "\n".join(map(str, range(30)))})).endswith("7\n... 22 more lines")
+
+
+@pytest.mark.parametrize("verbose", [False, True])
+def test_a_very_long_thought_or_call_does_not_fill_the_screen_unless_all_was_asked_for(verbose):
+    stream = io.StringIO()
+    View(PlainPrinter(stream), verbose)(DecisionMade(1, "t" * 3000, "look", {"a": "b" * 100_000}))
+    lines = stream.getvalue().splitlines()
+    assert max(map(len, lines)) == (100_000 + len("call     look(a=\"\")") if verbose else LONGEST + len("call     look("))
+    assert ("         ... 1,000 more characters" in lines) is not verbose
 
 
 def test_the_view_ignores_events_it_does_not_know():

@@ -8,6 +8,7 @@ from typing import NoReturn, Protocol
 
 from react_agent.cli import chat, doctor, evaluate, model, output, parse, playback, run, tools, trace, version
 from react_agent.cli.advice import did_you_mean, in_options, option_names
+from react_agent.cli.signals import stopped_by_signals
 from react_agent.errors import ConfigError, EndpointError, ReactAgentError, TraceError
 from react_agent.local import DEFAULT_MODEL
 
@@ -50,7 +51,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     output.prepare_streams()
     args = parsed(list(sys.argv[1:] if argv is None else argv))
     try:
-        return guarded(args)
+        with output.log_shown(), stopped_by_signals() as stopped:
+            args.stopped = stopped
+            return stopped.code(guarded(args))
     except BrokenPipeError:  # the reader of our output has gone: `| head`
         output.drop_output()
         return EXIT_OK
@@ -103,6 +106,6 @@ def guarded(args: argparse.Namespace) -> int:
     except ReactAgentError as error:
         output.fail(str(error))
         return EXIT_NO_ANSWER
-    except KeyboardInterrupt:
-        output.say("stopped by Ctrl-C")
+    except KeyboardInterrupt as stop:
+        output.say(f"stopped by {stop.args[0] if stop.args else 'Ctrl-C'}")
         return EXIT_INTERRUPTED

@@ -58,11 +58,11 @@ class Repl:
         """The exit code: that of `run` for the first question without an answer, or 0 where a person has seen it."""
         if self._person:
             output.say(HELP)
-        while (line := self._read()) not in (None, "/quit", "/exit") and self._code != EXIT_CODES["cancelled"]:
+        while (line := self._read()) not in (None, "/quit", "/exit"):
             if line.startswith("/"):
                 self._command(line)
-            elif line:
-                self._ask(line)
+            elif line and not self._ask(line):
+                return EXIT_CODES["cancelled"]
         return 0 if self._person else self._code
 
     def _read(self) -> str | None:
@@ -71,21 +71,23 @@ class Repl:
         except EOFError:
             return None
         except KeyboardInterrupt:
-            if not self._person:
+            if not self._person or self._args.stopped.signal:
                 raise
             output.say("")
             return ""
 
-    def _ask(self, question: str) -> None:
+    def _ask(self, question: str) -> bool:
+        """Answer a question; False when the program is to end: a signal other than a person's Ctrl-C came."""
         try:
             result = self._talk.ask(question)
         except TraceError as error:
             if not self._person:
                 raise
             output.fail(str(error), "make room, or start again with another --trace, or with --no-trace")
-            return
+            return True
         self._code = self._code or EXIT_CODES.get(result.stop_reason, 1)
         self._show(result)
+        return result.stop_reason != "cancelled" or (self._person and not self._args.stopped.signal)
 
     def _show(self, result: RunResult) -> None:
         """The answer; a line in its place where that has not been read above."""

@@ -2,8 +2,10 @@
 
 import contextlib
 import io
+import logging
 import os
 import sys
+from collections.abc import Iterator
 
 from react_agent.cli.view import printable
 from react_agent.errors import ReactAgentError
@@ -51,6 +53,22 @@ def say(text: str) -> None:
 def fail(message: str, hint: str = "") -> None:
     """What went wrong and what to do next: standard error."""
     say(f"error: {message}" + (f"\n{hint}" if hint else ""))
+
+
+@contextlib.contextmanager
+def log_shown() -> Iterator[None]:
+    """What the package logs (the traceback of a tool that crashed) is a word to the person, and as harmless as the others."""
+    log, handler = logging.getLogger("react_agent"), _LogHandler()
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+
+
+class _LogHandler(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        say(self.format(record))
 
 
 def fleeting(text: str) -> None:

@@ -28,6 +28,7 @@ from react_agent.trace_events import (
 LABEL = 9        # columns of the label before each line
 SHOWN_LINES = 8  # of an observation
 SHOWN_WIDTH = 160
+LONGEST = 2_000  # characters of what a model wrote
 NARROW = 30      # columns of a terminal on which a table leaves nothing to read
 STYLES = {"thought": "italic", "call": "bold cyan", "result": "green", "failed": "red", "note": "yellow", "cost": "dim", "prompt": "dim",
           "reply": "dim", "answer": "bold green", "stopped": "bold red", "trace": "dim", "step": "bold"}  # fmt: skip
@@ -143,8 +144,13 @@ class View:
     def _block(self, label: str, text: str) -> None:
         self._printer.block(label, text)
 
+    def _fitting(self, text: str) -> str:
+        """The text, or where nobody has asked for all of it, the beginning of a very long one."""
+        more = len(text) - LONGEST
+        return text if self._verbose or more <= 0 else f"{text[:LONGEST]}\n... {more:,} more characters"
+
     def _started(self, event: RunStarted) -> None:
-        self._block("question", event.question)
+        self._block("question", self._fitting(event.question))
 
     def _request(self, event: RequestSent) -> None:
         self._pieces, self._answer = 0, ""
@@ -177,15 +183,15 @@ class View:
 
     def _decision(self, event: DecisionMade) -> None:
         if event.thought:
-            self._block("thought", event.thought)
+            self._block("thought", self._fitting(event.thought))
         if event.tool is not None:
-            self._block("call", f"{event.tool}({call_arguments(event.arguments or {})})")
+            self._block("call", f"{event.tool}({self._fitting(call_arguments(event.arguments or {}))})")
             self._printer.busy(f"running {event.tool} ...")
         if self._verbose and event.repairs:
             self._block("repairs", ", ".join(f"{name} at {offset}" for name, offset in event.repairs))
 
     def _unreadable(self, event: ReplyUnreadable) -> None:
-        self._block("failed", f"unreadable reply ({event.reason}): {event.hint}")
+        self._block("failed", f"unreadable reply ({event.reason}): {self._fitting(event.hint)}")
 
     def _tool_end(self, event: ToolEnded) -> None:
         text = event.content if self._verbose else shortened(event.content)
