@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from react_agent.errors import TraceError
-from react_agent.trace_events import EVENTS, VERSION, Event, RunStarted
+from react_agent.trace_events import EVENTS, VERSION, Event, RunEnded, RunResumed, RunStarted
 from react_agent.trace_file import LineFile
 from react_agent.trace_reading import READERS, reader
 from react_agent.types import Message, Usage
@@ -117,6 +117,8 @@ def from_line(line: str) -> Record:
         body = json.loads(line, parse_constant=_no_number)
     except RecursionError:
         raise ValueError("nested too deeply for an event") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"no JSON: {error.msg}, at column {error.colno}") from None
     name = body.get("event") if isinstance(body, dict) else None
     if not isinstance(name, str) or name not in READERS:
         raise ValueError(f"not an event: {line[:80]}")
@@ -182,6 +184,7 @@ def iter_trace(path: str | os.PathLike[str]) -> Iterator[Record]:
 
 
 def _records(path: str | os.PathLike[str], file: Iterable[str]) -> Iterator[Record]:
+    before: Event | None = None
     for number, line in enumerate(file, 1):
         if not line.endswith("\n"):
             return  # cut by a crash
@@ -192,4 +195,7 @@ def _records(path: str | os.PathLike[str], file: Iterable[str]) -> Iterator[Reco
         if isinstance(record.event, RunStarted) and record.event.version > VERSION:
             raise TraceError(f"{Path(path).name} has format {record.event.version}, and this version reads formats up to {VERSION}: "
                              "use a newer react-agent")  # fmt: skip
+        if (before and isinstance(record.event, RunStarted)) or (isinstance(before, RunEnded) and not isinstance(record.event, RunResumed)):
+            raise TraceError(f"{path}, line {number}: {record.event.name} cannot stand there; a trace holds one run, not several")
+        before = record.event
         yield record

@@ -133,6 +133,14 @@ def test_a_limit_is_named_as_the_option_that_sets_it(argv, said, served, reply, 
         assert code == 1 and said in err
 
 
+@pytest.mark.parametrize("quiet", [[], ["--quiet"]])
+def test_side_effects_of_a_run_without_an_answer_are_told(quiet, served, reply, capsys, tmp_path):
+    (tmp_path / "own.py").write_text("from react_agent import tool\n\n\n@tool\ndef push(name: str) -> str:\n    \"\"\"Push it.\"\"\"\n    return name\n")
+    server = served(reply("push", {"name": "a"}), "no", "no", "no")
+    code, _, err = run(capsys, "--endpoint", server.url, "--no-stream", "--tools", str(tmp_path / "own.py"), "--approve", "push", *quiet, "q?")
+    assert code == 1 and 'effect   push(name="a") has run\n' in err
+
+
 def test_hints_name_the_options_of_the_command_line():
     assert in_options("raise timeout_s, or ask for fewer tokens") == "raise --call-timeout, or ask for fewer tokens"
     assert in_options("set LLM_API_KEY (or api_key) to a key") == "set LLM_API_KEY (or --api-key-file) to a key"

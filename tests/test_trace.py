@@ -91,12 +91,30 @@ def test_an_existing_trace_is_never_overwritten(tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [("hello\n", "line 1"), ('{"event": "x"}\n', "not an event"), ('{"event": "note", "time": 1}\n', "whole note"), ("[]\n", "not an event"), ("[" * 100_000 + "\n", "nested too deeply")],
+    [("hello\n", "line 1: no JSON: Expecting value, at column 1"), ('{"event": "x"}\n', "not an event"), ('{"event": "note", "time": 1}\n', "whole note"), ("[]\n", "not an event"), ("[" * 100_000 + "\n", "nested too deeply")],
 )
 def test_what_is_not_a_trace_is_said_with_its_line(tmp_path, content, message):
     (tmp_path / "t").write_text(content)
     with pytest.raises(TraceError, match=message):
         read_trace(tmp_path / "t")
+
+
+START, END = RunStarted("a1", "q"), RunEnded("completed", "answer", "a", 1, Usage(), 0.1)
+NOTE, RESUMED = Noted(1, "compacted", "m"), RunResumed(1, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("events", "wrong"),
+    [([START, NOTE, END], ""), ([START, END, RESUMED, NOTE, END], ""), ([NOTE, END], ""), ([START, END, START, END], "line 3: run_start"),
+     ([START, START, NOTE, NOTE], "line 2: run_start"), ([START, END, NOTE], "line 3: note"), ([START, END, END], "line 3: run_end")],
+)
+def test_several_runs_in_one_file_are_not_taken_for_one(events, wrong, tmp_path):
+    (tmp_path / "t").write_text("".join(to_line(event, 1.0) + "\n" for event in events))
+    if wrong:
+        with pytest.raises(TraceError, match=f"{wrong} cannot stand there; a trace holds one run, not several"):
+            read_trace(tmp_path / "t")
+    else:
+        assert [record.event for record in read_trace(tmp_path / "t")] == events
 
 
 def test_what_cannot_be_opened_or_written_is_a_trace_error(tmp_path, monkeypatch):

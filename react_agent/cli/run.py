@@ -23,7 +23,7 @@ from react_agent.cli.options import (
     read_text,
     trace_target,
 )  # fmt: skip
-from react_agent.cli.view import View, make_printer
+from react_agent.cli.view import View, call_arguments, make_printer
 from react_agent.endpoints.base import Endpoint
 from react_agent.errors import ConfigError
 from react_agent.trace_events import Event
@@ -139,6 +139,9 @@ def show(result: RunResult, args: argparse.Namespace) -> None:
         output.result(result.answer)
     if args.quiet and result.answer is None:
         output.fail(in_options(result.error), CHECK if result.stop_reason == "endpoint_error" else "")
+    if result.answer is None and not args.json:
+        for call in result.side_effects:
+            output.say(f"effect   {call.name}({call_arguments(call.arguments)}) has run")
     if result.trace_path and not args.quiet:
         output.say(f"trace    {result.trace_path}")
     if not args.quiet and (command := resume_command(result)):
