@@ -9,6 +9,7 @@ NONE_WORDS = frozenset({
     "", "none", "null", "nil", "n/a", "notool", "noaction", "notoolneeded", "nothing", "na", "noneneeded", "notneeded",
     "noactionneeded", "无", "没有", "不需要", "无需工具",
 })  # fmt: skip
+BESIDE = frozenset({"type", "id", "role", "status", "version", "format", "index"})  # keys that may stand beside a wrapped object
 _ANGLED = re.compile(r"\s*<[^<>]{1,80}>\s*\Z")
 _ANGLED_BLANK = re.compile(r"\s*<[^<>/]{3,80}>\s*\Z")
 _ANGLED_WORDS = re.compile(
@@ -26,12 +27,12 @@ _NO_NAME = re.compile(
 
 
 def may_decide(value: dict[str, Any]) -> bool:
-    """Could an object be a decision: has it a key that can be a part of one, or one key with something in it?"""
+    """Could an object be a decision: has it a key that can be a part of one, or one that can be a wrapper?"""
     if "action" in value or "final_answer" in value:
         return True
-    if len(value) == 1:
-        inner = next(iter(value.values()))
-        return isinstance(inner, dict | list | str) or role(next(iter(value))) is not None
+    bearing = [key for key in value if squeezed(key) not in BESIDE]
+    if len(bearing) == 1 and isinstance(value[bearing[0]], dict | list | str):
+        return True
     return any(role(key) for key in value)
 
 

@@ -21,7 +21,6 @@ Guide = Callable[[object], Collection[str]]  # the name in "action", None while 
 
 _NO_REPAIRS: Mapping[str, int] = MappingProxyType({})
 _REOPENED = re.compile(r"""\s*+[,，]?\s*+["'“]([^"'“”\\\n]{1,40})["'”]\s*+[:：]""")
-_SKIPPED = frozenset({"comment", "over_escaped", "invisible"})
 _HIDDEN = re.compile(r"['`’”]\s*+[,}\]]")
 
 
@@ -50,7 +49,10 @@ def reopened(text: str, end: int) -> bool:
 class Reader:
     """Reads one object; run() once. as_input: the object is a tool's input by itself, not a decision."""
 
-    __slots__ = ("_as_input", "_frames", "_guide", "_named", "_pos", "_repairs", "_root", "_start", "_strings", "_text", "_top", "_tries")
+    __slots__ = (
+        "_as_input", "_frames", "_guide", "_named", "_pos", "_repairs", "_root", "_skipped", "_start", "_strings", "_text", "_top",
+        "_tries",
+    )  # fmt: skip
 
     def __init__(self, text: str, start: int, guide: Guide, *, opener: bool, as_input: bool) -> None:
         self._root: dict[str, Any] = {}
@@ -63,6 +65,7 @@ class Reader:
         self._guide = guide
         self._as_input = as_input
         self._tries = _STRICT_TRIES
+        self._skipped = 0, 0  # the last comment or the like
         self._named: tuple[object, Collection[str]] | None = None
         self._strings = Strings(text, self._frames, self._repairs, self._parameters, 1 if as_input else 2)
         if not opener:
@@ -99,7 +102,7 @@ class Reader:
             elif isinstance(frame.container, list):
                 self._item(frame, frame.container, char)
             elif char not in ",}" and len(frames) == 1 and text_ends(text, self._pos):
-                return self._unfinished("ended")
+                return self._unfinished("cut" if self._is_hidden() else "ended")
             else:
                 self._member(frame, frame.container, char)
         raise Unreadable("bad_syntax", self._pos, "the object has too many members that are not plain JSON")
@@ -114,9 +117,9 @@ class Reader:
         return Reading(self._root, self._start, self._pos, ending, self._strings.inferred, self._repairs)
 
     def _is_hidden(self) -> bool:
-        """Has the text's last line, behind what was skipped, the end of a string in it, so that it may be no comment?"""
-        skipped = [at for name, at in self._repairs.items() if name in _SKIPPED]
-        return bool(skipped) and _HIDDEN.search(self._text, max(min(skipped), self._text.rfind("\n"))) is not None
+        """Has what was skipped just now the end of a string in it, so that it may be no comment?"""
+        start, end = self._skipped
+        return end == self._pos and _HIDDEN.search(self._text, start, end) is not None
 
     def _skip(self) -> None:
         """Go past blanks, comments and invisible characters."""
@@ -128,6 +131,7 @@ class Reader:
             name = "comment" if text[pos] in "/#<" else "over_escaped" if text[pos] == "\\" else "invisible"
             self._repairs.setdefault(name, pos)
             self._pos = noise.end()
+            self._skipped = pos, self._pos
 
     def _char(self, pos: int) -> str:
         char = self._text[pos : pos + 1]

@@ -93,7 +93,7 @@ class Choice:
         if seen.chosen and seen.chosen.found:
             if seen.thought and not seen.chosen.shape.thought:
                 seen.chosen.shape = seen.chosen.shape._replace(thought=seen.thought)
-            self._refuse_labels(seen.chosen.shape, self._begin, seen.chosen.found.start, before=True)
+            self._refuse_before(seen.chosen.shape, seen.chosen.found.start)
             self._note_rest(seen.chosen, seen.chosen.found)
             return seen.chosen
         chosen = self._labelled() or (None if seen.reason and seen.reason.reason == "conflict" else seen.weak)
@@ -143,7 +143,9 @@ class Choice:
         elif chosen and chosen.shape.weak and not chosen.shape.tool:
             if seen.weak and not chosen.shape.agrees_with(seen.weak.shape):
                 seen.reason = conflict(found.start)
-            seen.weak = chosen
+            seen.weak, seen.last_end = chosen, found.end
+        elif seen.weak and _next_speaker(self._text, seen.last_end, found.start) >= 0:
+            raise conflict(found.start)  # if it was the answer, all this is invented
         else:
             seen.chosen, seen.last_end = chosen, found.end
 
@@ -224,6 +226,12 @@ class Choice:
             at = max(at, end)
         return "".join([*parts, text[at:]])
 
+    def _refuse_before(self, chosen: Shape, start: int) -> None:
+        """Unreadable if another decision stands in front of the object, as labels or as an object without its brace."""
+        if (key := self._stray_key(self._begin, start)) >= 0:
+            raise Unreadable("bad_syntax", key, "keys of a decision stand outside its object; send one JSON object")
+        self._refuse_labels(chosen, self._begin, start, before=True)
+
     def _refuse_labels(self, chosen: Shape, begin: int, end: int, *, before: bool) -> None:
         """A conflict if lines such as "Action: fetch" before or after the object say something else than it does."""
         if begin >= end or not _COLON.search(self._text, begin, end):
@@ -259,12 +267,18 @@ class Choice:
         text, at = self._text, found.end
         if text[at : at + 1] in _QUOTES and text[found.start - 1 : found.start] != text[at]:
             raise continued(at)
+        if (key := self._stray_key(at, self._finder.end)) >= 0:
+            raise continued(key)
+
+    def _stray_key(self, begin: int, end: int) -> int:
+        """Where a decision's key stands in text[begin:end] outside objects and reasoning, -1 when none does."""
         finder = self._finder
-        for start, end in sorted([*finder.passed, *finder.reasoning, (finder.end, finder.end)]):
-            if start >= at:
-                if key := _KEY.search(text, at, start):
-                    raise continued(key.start())
-                at = end
+        for start, stop in sorted([*finder.passed, *finder.reasoning, (end, end)]):
+            if start >= begin:
+                if key := _KEY.search(self._text, begin, min(start, end)):
+                    return key.start()
+                begin = stop
+        return -1
 
     def _no_object(self) -> Unreadable:
         """No object could be found; if the text begins like one, it is a broken one."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from react_agent.lenient_json import Unreadable, strict_text
-from react_agent.lenient_json_decision import is_decision_like
+from react_agent.lenient_json_decision import BESIDE, is_decision_like
 from react_agent.lenient_json_keys import CANONICAL, WEAK, Role, squeezed, strong_role
 from react_agent.parser_names import find_tool
 from react_agent.parser_place import Place
@@ -16,7 +16,6 @@ _WRAPPER_WORDS = frozenset({
     "response", "output", "result", "json", "decision", "reply", "tool", "call", "calls", "function", "action", "actions", "step",
     "steps", "next", "message", "content", "data", "object", "assistant", "agent", "root", "final", "my", "the",
 })  # fmt: skip
-_LABELS = frozenset({"type", "id", "role", "status", "version", "format", "index"})  # what may stand beside the wrapped object
 _KEY = re.compile(r'"(?:action|action_input|final_answer)"\s*:')
 _WORDS = re.compile(r"[A-Z]?[a-z]+")
 _DEEPEST = 4  # how many objects around a call are taken off
@@ -47,7 +46,7 @@ def unwrapped(value: dict[str, Any], place: Place, repairs: dict[str, int]) -> d
     """value without an object of one key around it, such as {"response": {...}}; the inner one may be JSON text or a list of one."""
     if len(value) > 1 and value.keys() <= CANONICAL.keys():
         return value
-    bearing = [key for key in value if squeezed(key) not in _LABELS]
+    bearing = [key for key in value if squeezed(key) not in BESIDE]
     if len(bearing) != 1:
         return value
     key, inner = bearing[0], value[bearing[0]]

@@ -65,7 +65,7 @@ def shape(value: dict[str, Any], ending: Ending, tools: ToolRegistry, place: Pla
     if tool := tool or find_tool(call.name, tools):
         if tool.name != call.name:
             repairs.setdefault("tool_name", place.of(call.name))
-        if ending in ("open", "cut") and isinstance(call.input, str) and role(next(reversed(value))) == "input":
+        if ending != "closed" and isinstance(call.input, str) and role(next(reversed(value))) == "input":
             raise _unfinished(place)  # the text may go on after what looks like its last quote
         found = _call(tool, call, fields, ending, place, repairs)
         refuse_misplaced(tool, found.arguments or {}, value, fields.has, place)

@@ -313,7 +313,9 @@ OBJECTS = [
     ({"Final Answer": "…"}, (True, True, True, False)),
     ({"thought": "<your reasoning>", "action": "x", "action_input": {"q": "<query>"}}, (True, True, True, False)),
     ({"thought": "<your reasoning>", "action": "x", "action_input": {"q": "y"}}, (True, True, False, True)),
-    ({"type": "object", "properties": {}}, (False, False, True, False)),
+    ({"type": "object", "properties": {}}, (True, False, True, False)),
+    ({"type": "x", "id": 1}, (False, False, False, False)),
+    ({"type": "x", "id": 1, "data": {}}, (True, False, False, False)),
 ]
 
 

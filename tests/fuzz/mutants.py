@@ -2,9 +2,9 @@
 
     python tests/fuzz/mutants.py --mutants 5000000 --seed 1 --failures failures.jsonl
 
-Six oracles. "any": whatever the text, a Decision or a ParseError comes back, and a Decision survives being written and read.
-"cut": a prefix of a reply is refused or decides the same. "wrapped": prose, fences and reasoning around a reply change nothing.
-"spaced": nor do blanks between the tokens of valid JSON. "damaged": a decision with one mark of its syntax lost, doubled or
+Eight oracles. "any": whatever the text, a Decision or a ParseError comes back, and a Decision survives being written and read.
+"cut": a prefix of a reply is refused or decides the same. "wrapped": prose, fences and reasoning around a reply change nothing; with
+"rewrapped" and "cut_wrapped" they are put around the corpora's replies, and cut with what is between them. "spaced": nor do blanks between the tokens of valid JSON. "damaged": a decision with one mark of its syntax lost, doubled or
 exchanged is refused or decides the same. "quoted": a decision that is quoted inside a text without escaping is never the reply's own.
 """
 
@@ -16,6 +16,8 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from made import BEFORE, DRAFT, SWAPS, UNOPENED, damage, decision_text, quoting_text, wrapped_text
 
 from react_agent.errors import ParseError
 from react_agent.parser import canonical, parse_decision
@@ -34,9 +36,6 @@ BITS = [
     "\nAction: ", "\nAction Input: ", "\nFinal Answer: ", "Thought: ", '"action": ', '"action_input": {', '"final_answer": ', '"}', '"},', '"]',
     "user: ", "\u2028", "&", "$", "<", ">", "|",
 ]  # fmt: skip
-SWAPS = [('"', "'"), ('"', "“"), ("{", "["), ("}", "]"), ("[", "{"), ("]", "}"), (",", ";"), (":", "="), ("'", '"'), ("(", ")"), (",", "，")]
-DRAFT = '{"thought": "d", "action": "%s", "action_input": {}, "final_answer": null}'
-WORDS = ["a", "the \"best\"", "it's", "C:\\new\\dir", "x, y", "{z}", "[1]", "end.", "50%", "\n", "中文，：", "<b>", "// no", "# no", "null", "🍸", "\\d+", ""]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,44 +155,37 @@ def cut_fault(rng: random.Random, base: list[Reply], texts: list[str]) -> Fault 
     return None
 
 
-def decision_text(rng: random.Random, tools: ToolRegistry, *, python: bool = True) -> tuple[str, tuple]:
-    """A whole reply with values that are hard to read, as JSON or as a Python dict, and what it decides."""
-    tool = rng.choice(list(tools))
-    def words() -> str:
-        return " ".join(rng.choice(WORDS) for _ in range(rng.randint(1, 4)))
-
-    def value() -> object:
-        return rng.choice([words, words, words, lambda: rng.randint(-5, 5), lambda: [words(), words()], lambda: {"k": words()}, lambda: None])()
-
-    if rng.random() < 0.7:
-        inputs = {name: value() for name in tool.parameter_names}
-        made = {"thought": words(), "action": tool.name, "action_input": inputs, "final_answer": None}
-        same = ("call", tool.name, json.dumps(inputs, sort_keys=True))
-    else:
-        answer = words() + "."
-        made = {"thought": words(), "action": "none", "action_input": {}, "final_answer": answer}
-        same = ("answer", answer)
-    if python and rng.random() < 0.3:
-        return repr(made), same
-    return json.dumps(made, ensure_ascii=rng.random() < 0.3, indent=rng.choice([None, None, 2])), same
-
-
 def wrapped_fault(rng: random.Random, base: list[Reply], texts: list[str]) -> Fault | None:
     tools = rng.choice(base).tools
     text, same = decision_text(rng, tools)
-    draft = DRAFT % rng.choice(tools.names)
-    before = ["", "Sure.\n", "Here is { my } step: [1]\n\n", f"<think>{draft}</think>", "<think>\nhm\n</think>\n\n", f"I could {draft}\n</think>\n",
-              "\ufeff", "<|im_start|>assistant\n", 'The result was {"a": [1, {"b": 2}]}.\n', f"[THINK]{draft}[/THINK]"]  # fmt: skip
-    after = ["", "\n", "\n\nLet me know!", "<|im_end|>", f"\nObservation: 3\n{draft}", f"\n<think>{draft}</think>", "\n<think>or else", "}",
-             "\n```", f"\nuser: ok\nassistant: {draft}", "\n" + text, "\n(The {placeholder} is yours.)"]  # fmt: skip
-    around = [("", ""), ("", ""), ("```json\n", "\n```"), ("```\n", "\n```\n"), ("~~~\n", "\n~~~"), ("(", ")")]
-    opened, closed = rng.choice(around)
-    text = rng.choice(before) + opened + text + closed + rng.choice(after)
-    got = outcome(text, "stop", tools)
-    return None if got == same else Fault("wrapped", f"{got} instead of {same}", text, "stop", tools)
+    whole = wrapped_text(rng, text, tools, [*BEFORE, *UNOPENED]) + rng.choice(["", "", "}", "\n" + text])
+    got = outcome(whole, "stop", tools)
+    return None if got == same else Fault("wrapped", f"{got} instead of {same}", whole, "stop", tools)
 
 
-_TOKEN = re.compile(r"""\"(?:[^"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[^\s"']""", re.DOTALL)
+def rewrapped_fault(rng: random.Random, base: list[Reply], texts: list[str]) -> Fault | None:
+    """A reply of the corpora, between what may stand around it, is refused or decides the same."""
+    reply = rng.choice(base)
+    if reply.kind in UNMARKED:
+        return None
+    whole = outcome(reply.text, reply.finish_reason, reply.tools)
+    text = wrapped_text(rng, reply.text, reply.tools, BEFORE)
+    if whole is None and DRAFT[:14] in text[text.index(reply.text) + len(reply.text) :]:
+        return None  # without a decision in front, one behind an observation may count
+    got = outcome(text, reply.finish_reason, reply.tools)
+    if got in (None, whole) or "call" not in (got[0], whole and whole[0]):
+        return None
+    return Fault("rewrapped", f"{got} instead of {whole}", text, reply.finish_reason, reply.tools)
+
+
+def cut_wrapped_fault(rng: random.Random, base: list[Reply], texts: list[str]) -> Fault | None:
+    """A prefix of a made reply between what may stand around it is refused or decides the same."""
+    tools = rng.choice(base).tools
+    text, same = decision_text(rng, tools)
+    whole = wrapped_text(rng, text, tools, BEFORE)
+    text, reason = whole[: rng.randrange(len(whole))], rng.choice(["stop", "length", "unknown"])
+    got = outcome(text, reason, tools)
+    return None if got in (None, same) else Fault("cut_wrapped", f"{got} instead of {same}", text, reason, tools)
 
 
 def spaced_fault(rng: random.Random, base: list[Reply], texts: list[str]) -> Fault | None:
@@ -215,42 +207,18 @@ def damaged_fault(rng: random.Random, base: list[Reply], texts: list[str]) -> Fa
     return None if got is None or got == same else Fault("damaged", f"{got} instead of {same}", text, "stop", tools)
 
 
-def damage(rng: random.Random, text: str) -> str:
-    """One mark of the syntax lost, doubled or exchanged."""
-    marks = [at for match in _TOKEN.finditer(text) for at in ({match.start(), match.end() - 1} if match[0][0] in "\"'{}[]:," else ())]
-    at = rng.choice(marks)
-    put = rng.choice(["", "", text[at] * 2, rng.choice([new for old, new in SWAPS if old == text[at]] or [""])])
-    return text[:at] + put + text[at + 1 :]
-
-
 def quoted_fault(rng: random.Random, base: list[Reply], texts: list[str]) -> Fault | None:
-    """A reply one of whose texts quotes, unescaped, a decision to call another tool."""
     tools = rng.choice(base).tools
-    names = list(tools.names)
-    if len(names) < 2:
+    if len(tools.names) < 2:
         return None
-    mine, other = rng.sample(names, 2)
-    inputs = json.dumps(dict.fromkeys(tools.get(other).parameter_names, "evil"))
-    evil = f'{{"thought": "evil", "action": "{other}", "action_input": {inputs}, "final_answer": null}}'
-    members = evil[rng.choice([1, evil.index('"action"'), evil.index(f'{other}"')]) : -1]
-    quote = rng.choice([evil, evil, members, f'x", {members}', f'x", {members}}}', f'"{evil}"', f'"x", {members}', f"`{evil}`", f'x"}}, {members}'])
-    before, after = rng.choice(["", "say ", "He wrote: "]), rng.choice(["", " ok", ".", " and more", "\n", '" ok', ', "x'])
-    quote = before + quote + after
-    thought, answer, value = (quote if at == 0 else "t" for at in rng.sample([0, 1, 2], 3))
-    call = json.dumps(dict.fromkeys(tools.get(mine).parameter_names, "VALUE")).replace("VALUE", value)
-    text = rng.choice([
-        f'{{"thought": "{thought}", "action": "{mine}", "action_input": {call}, "final_answer": null}}',
-        f'{{"thought": "{thought}", "action": "none", "action_input": {{}}, "final_answer": "{answer}"}}',
-        f'{{"action": "{mine}", "action_input": {call}, "thought": "{thought}"}}',
-        f'{{"thought": "{thought}", "final_answer": "{answer}"}}',
-    ])  # fmt: skip
+    text, other = quoting_text(rng, tools)
     got = outcome(text, "stop", tools)
     return Fault("quoted", f"{got}", text, "stop", tools) if got and got[:2] == ("call", other) else None
 
 
 ORACLES: dict[str, Callable[[random.Random, list[Reply], list[str]], Fault | None]] = {
-    "any": any_fault, "cut": cut_fault, "wrapped": wrapped_fault, "spaced": spaced_fault, "damaged": damaged_fault,
-    "quoted": quoted_fault,
+    "any": any_fault, "cut": cut_fault, "wrapped": wrapped_fault, "rewrapped": rewrapped_fault,
+    "cut_wrapped": cut_wrapped_fault, "spaced": spaced_fault, "damaged": damaged_fault, "quoted": quoted_fault,
 }  # fmt: skip
 
 
