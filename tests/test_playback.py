@@ -102,6 +102,22 @@ def test_a_run_killed_at_any_event_goes_on_and_no_side_effect_happens_twice(repl
             assert replay(trace).difference == "" or "tool_start" in names[-1:]
 
 
+@pytest.mark.parametrize("after", range(1, 30))
+def test_a_run_cancelled_at_any_event_ends_there_and_goes_on_and_no_side_effect_happens_twice(after, reply, whole, tmp_path):
+    world, trace, cancel, left = World(), tmp_path / "t.jsonl", threading.Event(), [None] * after
+
+    def count(event):
+        if event.recorded and left:
+            left.pop()
+            if not left:
+                cancel.set()
+
+    result = world.agent(script(reply), trace=trace, on_event=count).run("Bump both.", cancel=cancel)
+    assert (result.stop_reason, [call.arguments["name"] for call in result.side_effects]) == ("cancelled", world.bumps)
+    assert resume(trace, lambda run: make(world, run, whole[2])).status == "completed"
+    assert world.bumps == ["a", "b"] and replay(trace).difference == ""
+
+
 def bumps_before(trace):
     """What had really happened when the run was killed: every bump that was started took effect."""
     return [r.event.arguments["name"] for r in read_trace(trace) if r.event.name == "tool_start" and r.event.tool == "bump"]
