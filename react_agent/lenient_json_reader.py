@@ -101,7 +101,7 @@ class Reader:
                 self._value(frame, char)
             elif isinstance(frame.container, list):
                 self._item(frame, frame.container, char)
-            elif char not in ",}" and len(frames) == 1 and text_ends(text, self._pos):
+            elif char not in ",}]" and text_ends(text, self._pos):
                 return self._unfinished("cut" if self._is_hidden() else "ended")
             else:
                 self._member(frame, frame.container, char)

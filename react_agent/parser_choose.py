@@ -177,7 +177,7 @@ class Choice:
         if self._cut and reading.ending != "closed":
             raise Unreadable("truncated", reading.end, "the reply was cut before its object was closed", cut=True)
         value = reading.value
-        if reading.ending == "closed" and not found.quoted and (plain := plain_shape(value, self._tools)):
+        if reading.ending == "closed" and (plain := plain_shape(value, self._tools)):
             return Chosen(plain, dict(reading.repairs), found)
         if found.recipient and not is_decision_like(value):
             value = {"action": found.recipient, "action_input": value}

@@ -82,6 +82,14 @@ def answer_text(value: object) -> str | None:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
+def unlabelled(value: object) -> object:
+    """The answer in an object such as {"answer": "Paris"}; any other value as it is."""
+    if isinstance(value, dict) and len(value) == 1:
+        key, item = next(iter(value.items()))
+        return item if squeezed(key) in _ANSWER_KEYS else value
+    return value
+
+
 def _call(tool: Tool, call: Called, fields: Fields, ending: Ending, place: Place, repairs: dict[str, int]) -> Shape:
     if not call.given and fields.weak:
         raise Unreadable("not_a_decision", place.start, f"the object names {tool.name} but has no action_input")
@@ -103,9 +111,7 @@ def _answered(fields: Fields, answer: str | None, ending: Ending, place: Place) 
 def _finished(call: Called, fields: Fields, place: Place, repairs: dict[str, int]) -> str | None:
     """The answer of an action such as "finish", which often stands in action_input."""
     value = call.input
-    if isinstance(value, dict) and len(value) == 1:
-        key, item = next(iter(value.items()))
-        value = item if squeezed(key) in _ANSWER_KEYS else value
+    value = unlabelled(value)
     inside, beside = answer_text(value), answer_text(fields.answer)
     if inside is not None and beside is not None and inside != beside:
         hint = "action_input and final_answer hold different answers; give one in final_answer"

@@ -13,7 +13,7 @@ from react_agent.parser_input import arguments, refuse_misplaced
 from react_agent.parser_labels import Label, begins_label, find_labels
 from react_agent.parser_names import find_tool, is_finish, is_none, unknown_tool
 from react_agent.parser_place import Place
-from react_agent.parser_shape import Shape, answer_text
+from react_agent.parser_shape import Shape, answer_text, unlabelled
 from react_agent.parser_yaml import literal, mapping, scalar
 from react_agent.registry import Tool, ToolRegistry
 
@@ -92,6 +92,8 @@ class _Reply:
 
     def _answer(self, label: Label) -> str | None:
         text = label.answer
+        if label.reading and isinstance(answer := unlabelled(label.reading.value), str):
+            return answer
         if label.underscored and (text.startswith(("|", ">")) or "\n" not in text):
             return answer_text(literal(text, label.begin) if "\n" in text else scalar(text, label.begin))
         return answer_text(text)

@@ -37,6 +37,10 @@ REPAIRED = [
     ('{"a": {} "b": 2}', {"a": {}, "b": 2}, {"missing_comma": 9}),
     ('{"a": "x"\n"b": 2}', {"a": "x", "b": 2}, {"missing_comma": 10}),
     ('{"a": [1,]}', {"a": [1]}, {"trailing_comma": 8}),
+    ('{"a": [{"b": 1} "x"]}', {"a": [{"b": 1}, "x"]}, {"missing_comma": 16}),
+    ('{"a": """""", "b": 1}', {"a": "", "b": 1}, {"triple_quotes": 6}),
+    ('{"a": \\"x\\", "b": \\"\\"}', {"a": "x", "b": ""}, {"over_escaped": 6}),
+    ('{"thought": \\"a\\\\d\\n\\"}', {"thought": "a\\d\\n"}, {"over_escaped": 12, "bad_escape": 15}),
     ('{"a": [{"b": 1} {"b": 2}]}', {"a": [{"b": 1}, {"b": 2}]}, {"missing_comma": 16}),
     ('{"a": ["x"\n"y"]}', {"a": ["x", "y"]}, {"missing_comma": 11}),
     ('{"a": [1, 2, "x", -3, 4,]}', {"a": [1, 2, "x", -3, 4]}, {"trailing_comma": 23}),
@@ -76,6 +80,7 @@ REPAIRED = [
     ('{"a": [1, 2}, "b": 3}', {"a": [1, 2]}, {"mismatched_closer": 11}),
     ('{"a": [{"b": 1], "c": 3}', {"a": [{"b": 1}], "c": 3}, {"mismatched_closer": 14}),
     ('{"a": 1], "b": 2}', {"a": 1, "b": 2}, {"surplus_closer": 7}),
+    ('{"action_input": {"query": "x"], "zzz": 1}}', {"action_input": {"query": "x", "zzz": 1}}, {"surplus_closer": 30}),
     ('{"thought": "t"}, "action": "x"}', {"thought": "t", "action": "x"}, {"surplus_closer": 15}),
     ('{"action": search, "b": 1}', {"action": "search", "b": 1}, {"unquoted_name": 11}),
     ('{"action": search\n}', {"action": "search"}, {"unquoted_name": 11}),
@@ -102,6 +107,10 @@ def test_repairs(text, value, repairs):
 REFUSED = [
     ('{"a": [1,,2]}', "bad_syntax", 9),
     ('{"a": [,1]}', "bad_syntax", 7),
+    ('{"a": ["a",,"b","c"]}', "bad_syntax", 11),
+    ('{"a": {"b": 1\n```', "truncated", 14),
+    ('{"a": \\x}', "bad_syntax", 6),
+    ('{"action": "none", "final_answer": }', "bad_syntax", 35),
     ('{"a": [1 2]}', "bad_syntax", 9),
     ('{"a": ["x" "y"]}', "unescaped_quote", 9),
     ('{"a" 1}', "bad_syntax", 1),
@@ -205,12 +214,18 @@ def test_an_input_by_itself_must_be_closed_and_has_no_decision_keys():
     assert read('x {"query": "a "b" c"}', 2, as_input=True).value == {"query": 'a "b" c'}
     assert read('{"query": "x"}, "action": "y"}', as_input=True).end == 14
     assert refused('{"query": "x"', as_input=True).reason == "truncated"
+    assert refused('{"query": "x", "data', as_input=True).reason == "truncated"
     assert refused('{"query": search}', as_input=True).reason == "bad_syntax"
 
 
 def test_a_string_that_has_quotes_and_no_end_may_only_be_cut():
     assert refused('{"thought": "a "b').cut
     assert not refused('{"action_input": {"query": "a "b": c"}}').cut
+
+
+def test_a_quote_that_two_strings_share_is_inferred():
+    reading = read('{"thought": "a "action": "x"}')
+    assert (reading.value, reading.inferred) == ({"thought": "a ", "action": "x"}, True)
 
 
 def test_without_its_first_brace():

@@ -285,6 +285,15 @@ REPLIES = [
     ('{"thought": "t", "action": "search", "action_input": {"query": "x"}, "final_answer": null', "! truncated", "content_filter"),
     ("", "! refused", "content_filter"),
     ('{"a": 1}', "! truncated", "length"),
+    # what is wrong counts, unless a closing tag comes that no tag opened
+    (f'{{"action": "nobody", "action_input": {{}}}}\n<think>a</think>{CALL}', "! unknown_tool"),
+    (f"{CALL}\n{OTHER}\n<think>a</think>", "! conflict"),
+    (f"Thought: fetch\n{CALL}", 'search {"query": "x"}'),
+    (f'{{"response": "Hi"}}\nObservation: 1\n{CALL}', "! conflict"),
+    (f'{{"response": "Hi"}}\n{{"response": "Ho"}}\n{CALL}', 'search {"query": "x"}'),
+    (f'The "thought": and more.\n{CALL}', "! bad_syntax"),
+    (f'<think>The "thought": and more.</think>\n{CALL}', 'search {"query": "x"}'),
+    (f'{{"a": "the", "b": "\\"thought\\": "}}\n{CALL}', 'search {"query": "x"}'),
 ]
 
 

@@ -152,6 +152,15 @@ REPLIES = [
     ("Action: search\nAction Input: cats\ud83d", "! bad_syntax"),
     ("Final Answer: 5\nObservation: 6", "= 5 | label_text | invented_observation"),
     ("Thought: hm\nObservation: 6\nFinal Answer: 6", "= 6 | label_text"),
+    # an input by itself
+    ('Action: set\nAction Input: {"key": "a "b" c", "value": "d"}', 'set {"key": "a \\"b\\" c", "value": "d"} | label_text | unescaped_quote'),
+    ('Action: set\nAction Input: {"key": {{"a": 1}}, "value": 1}', "! bad_syntax"),
+    ('Action: search\nAction Input: {"query": "x", "lim', "! truncated"),
+    ('<think>a</think>Action: search\nAction Input: {"query": "x"}', 'search {"query": "x"} | label_text'),
+    ('<think>a</think><think>b</think>\nAction: search\nAction Input: "x"', 'search {"query": "x"} | label_text | bare_input'),
+    ('Action: finish\nAction Input: {"answer": "x"}', "= x | label_text"),
+    ('Action: finish\nAction Input: {"a": "x"}', '= {"a": "x"} | label_text'),
+    ('Action: finish\nAction Input: {"answer": "x"}\nFinal Answer: x', "= x | label_text"),
 ]
 
 
