@@ -64,7 +64,8 @@ def _forms(text: str) -> set[str]:
 def _replacer(replacements: Mapping[str, str]) -> Callable[[str], str]:
     if not replacements:
         return lambda text: text
-    pattern = re.compile("|".join(re.escape(text) for text in sorted(replacements, key=len, reverse=True)))
+    ends = {text: r"(?![\w-])" if word == "~" else "" for text, word in replacements.items()}  # /home/jo is no part of /home/john
+    pattern = re.compile("|".join(re.escape(text) + ends[text] for text in sorted(replacements, key=len, reverse=True)))
     return lambda text: pattern.sub(lambda match: replacements[match.group()], text)
 
 

@@ -180,8 +180,8 @@ def test_secrets_are_masked_everywhere_and_the_home_folder_where_the_program_spe
     home, mask = os.path.expanduser("~"), Masker(("sk-very-secret", "ab"))
     event = ToolStarted(1, "t", {"key": ["sk-very-secret", {"path": home + "/x"}], "ab": 1}, True)
     assert from_line(to_line(event, 1.0, mask)).event.arguments == {"key": ["[secret]", {"path": home + "/x"}], "ab": 1}
-    failed = ToolEnded(1, "t", "{}", "tool_crash", crash=f"File {home}/x.py, sk-very-secret")
-    assert from_line(to_line(failed, 1.0, mask)).event.crash == "File ~/x.py, [secret]"
+    failed = ToolEnded(1, "t", "{}", "tool_crash", crash=f"File {home}/x.py, {home}, {home}-else/y, sk-very-secret")
+    assert from_line(to_line(failed, 1.0, mask)).event.crash == f"File ~/x.py, ~, {home}-else/y, [secret]"
 
 
 def test_going_on_in_a_trace_first_removes_a_cut_line(tmp_path):
