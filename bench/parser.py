@@ -20,6 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "fuzz"))
 
 from mutants import registry, replies
+from parser_shapes import hostile
 
 from react_agent.errors import ParseError
 from react_agent.parser import parse_decision
@@ -29,52 +30,6 @@ from react_agent.watch import DecisionWatcher
 MEGABYTE = 1_000_000
 PEERS = {"json_repair": ("json_repair", "loads"), "langchain": ("langchain_core.utils.json", "parse_json_markdown")}
 TOOLS = registry([{"name": "search", "parameters": ["query"]}, {"name": "sql", "parameters": ["query", "database"]}])
-WHOLE = '{"thought": "t", "action": "search", "action_input": {"query": "x"}, "final_answer": null}'
-CALL = '{"thought": "t", "action": "search", "action_input": {"query": '
-# Repeated to a megabyte. Each asks for one part of the parser's work at every character or token.
-SHAPES = {
-    "open braces": "{", "open brackets": "[", "closers": "}]", "quotes": '"', "nested keys": '{"a":', "bare nested keys": "{a:",
-    "lists of objects": '[{"a":', "half keys": '{"a', "keys without a value": '{"a"}', "broken members": '{"a":1 {',
-    "small objects": '{"a": 1}\n', "broken objects": '{"a": 1,, "b" 2}\n', "objects with inner quotes": '{"a": "x "y"}\n',
-    "objects cut in a string": '{"a": {"b": "x\n', "escaped quotes in an object": '{"a": {"b": "\\"', "escaped objects": '{\\"a\\":1}',
-    "decisions": WHOLE, "decisions in Python": "{'action': 'search', ", "decisions with a comma too many": WHOLE[:-1] + ",}\n",
-    "thoughts only": '{"thought": "x"}\n', "answers under a weak key": '{"response": "x"}\n',
-    "template echoes": '{"thought": ..., "action": "x"}\n', "wrapped objects": '{"result": {"a": 1}}\n', "sets": "{x | x > 0} ",
-    "colons in braces": "{x: y} ", "LaTeX": "\\frac{a}{b} ", "think tags": "<think>", "other think tags": "<thought>",
-    "closing think tags": "</think>", "think blocks": "<think></think>", "channels": "<|channel|>analysis<|message|><|end|>",
-    "end tokens": "<|im_end|>", "angles": "<", "fences": "```json\n{ \n```\n", "backticks": "`", "words_": "a_",
-    "lines of words": "a_a a-a\n", "actions": "Action: search\n",
-    "actions with inputs": "Action: search\nAction Input: x\n", "JSON inputs": 'Action Input: {"query": 1}\n',
-    "answers": "Final Answer: x\n", "observations": "Observation: x\n", "YAML": "action: sql\naction_input:\n  query: x\n",
-    "blank lines": "\n", "spaces": " ", "zero-width": "\u200b", "NUL": "\u0000", "comments": "{// x\n", "block comments": "{/* x */",
-    "open block comments": "{/* ", "Chinese": "中文：", "emoji": "🍸",
-}  # fmt: skip
-# Repeated inside an object that has begun.
-INSIDE = {
-    "quotes in a thought": ('{"thought": "', 'he said "x", '), "keys in a thought": ('{"thought": "', '"a": "b", '),
-    "quotes in an input": (CALL + '"', 'say "x" '), "inches in an input": (CALL + '"', '5" x '),
-    "commas in an input": (CALL + '"', '"a", '), "keys in an input": (CALL + '"', '", "database": "'),
-    "quoted comments in an input": (CALL + '"', '" // "'), "block comments in a thought": ('{"thought": "', '" /* '),
-    "line comments in a thought": ('{"thought": "', '" // '), "backslashes": ('{"thought": "', '\\'),
-    "bad escapes": ('{"thought": "', "\\d"), "lists": (CALL, "["), "objects": (CALL, '{"a":'), "numbers": (CALL + "[", "1,"),
-    "digits": (CALL, "9"), "strings": (CALL + "[", '"x",'), "strings without commas": (CALL + "[", '"x"\n'),
-    "commas": ('{"thought": "t"', ","), "members": ('{"thought": "t"', ', "k": "v"'),
-    "escaped members": ('{"thought": "t"', ', "k": "\\n"'), "the same member": ('{"thought": "t"', ', "k": [1]'),
-    "single quotes": ("{'thought': '", "don't "), "apostrophes": ("{'thought': '", "'"), "curly quotes": ("{“thought”: “", "“x” "),
-    "triple quotes": ('{"thought": ', '"""'), "over-escaped": ('{\\"thought\\": \\"', '\\\\\\" '), "blanks": ('{"thought": "t",', " "),
-    "a placeholder": ('{"thought": "<', "the "), "a fenced input": (CALL[:-10] + '"```', " "),
-    "a tool's name": ('{"thought": "t", "action": "', "x"), "calls in a name": ('{"thought": "t", "action": "', "search("),
-    "newlines": ('{"thought": "', "\n"),
-}  # fmt: skip
-
-
-def hostile() -> dict[str, Callable[[int], str]]:
-    """Texts of about a given size; those of INSIDE also with the object closed behind."""
-    made = {name: lambda size, part=part: part * (size // len(part)) for name, part in SHAPES.items()}
-    for name, (start, part) in INSIDE.items():
-        made[f"in an object: {name}"] = lambda size, start=start, part=part: start + part * (size // len(part))
-        made[f"closed: {name}"] = lambda size, start=start, part=part: start + part * (size // len(part)) + '"}, "final_answer": null}'
-    return made
 
 
 def seconds(function: Callable[[], object], times: int = 1) -> float:
@@ -140,7 +95,10 @@ def growth() -> int:
 
 
 def took(run: Callable[[str], None], text: str) -> float:
-    return seconds(lambda: run(text))
+    """The processor's seconds: what else the machine does is not counted."""
+    started = time.process_time()
+    run(text)
+    return time.process_time() - started
 
 
 def watch(text: str) -> None:

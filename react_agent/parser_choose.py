@@ -93,7 +93,8 @@ class Choice:
         if seen.chosen and seen.chosen.found:
             if seen.thought and not seen.chosen.shape.thought:
                 seen.chosen.shape = seen.chosen.shape._replace(thought=seen.thought)
-            self._refuse_before(seen.chosen.shape, seen.chosen.found.start)
+            if seen.chosen.found.start > self._begin:
+                self._refuse_before(seen.chosen.shape, seen.chosen.found.start)
             self._note_rest(seen.chosen, seen.chosen.found)
             return seen.chosen
         chosen = self._labelled() or (None if seen.reason and seen.reason.reason == "conflict" else seen.weak)
@@ -234,7 +235,7 @@ class Choice:
 
     def _refuse_labels(self, chosen: Shape, begin: int, end: int, *, before: bool) -> None:
         """A conflict if lines such as "Action: fetch" before or after the object say something else than it does."""
-        if begin >= end or not _COLON.search(self._text, begin, end):
+        if not _COLON.search(self._text, begin, end):
             return
         labels, _ = find_labels(self._reply(), begin, end, self._parameters)
         for label in labels:
