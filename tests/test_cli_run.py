@@ -144,7 +144,7 @@ def test_side_effects_of_a_run_without_an_answer_are_told(quiet, served, reply, 
 def test_hints_name_the_options_of_the_command_line():
     assert in_options("raise timeout_s, or ask for fewer tokens") == "raise --call-timeout, or ask for fewer tokens"
     assert in_options("set LLM_API_KEY (or api_key) to a key") == "set LLM_API_KEY (or --api-key-file) to a key"
-    assert in_options("the server says: max_tokens is too large") == "the server says: max_tokens is too large"
+    assert in_options("it says: use n or max_tokens, which is too large") == "it says: use n or max_tokens, which is too large"
 
 
 def test_the_environment_names_the_endpoint(served, reply, capsys, monkeypatch):

@@ -12,13 +12,17 @@ from react_agent.types import RunResult
 
 CHECK = "react-agent doctor tells what an endpoint does; --endpoint names another one"
 CHECKED = frozenset({"connection", "not_found", "bad_request", "bad_response", "server_error"})  # failures that doctor can say more about
-_SETTING = re.compile(r"\b(raise |or )(timeout_s|api_key|max_steps|max_tokens|max_seconds|max_cost)\b")
-_OPTION = {"timeout_s": "--call-timeout", "api_key": "--api-key-file"}
+_OPTION = {
+    "raise timeout_s": "raise --call-timeout", "raise max_steps": "raise --max-steps", "raise max_tokens": "raise --max-tokens",
+    "raise max_seconds": "raise --max-seconds", "raise max_cost": "raise --max-cost", "(or api_key)": "(or --api-key-file)",
+}  # fmt: skip - whole phrases of ours: a server's own words may name parameters of the same name
 
 
 def in_options(text: str) -> str:
     """An error's hint with the option for each setting that it names: `raise max_steps` -> `raise --max-steps`."""
-    return _SETTING.sub(lambda found: found[1] + (_OPTION.get(found[2]) or "--" + found[2].replace("_", "-")), text)
+    for ours, option in _OPTION.items():
+        text = text.replace(ours, option)
+    return text
 
 
 def resume_command(result: RunResult) -> str:
