@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from made import BEFORE, DRAFT, SWAPS, UNOPENED, damage, decision_text, quoting_text, wrapped_text
+from made import BEFORE, SWAPS, UNOPENED, damage, decision_text, quoting_text, wrapped_text
 
 from react_agent.errors import ParseError
 from react_agent.parser import canonical, parse_decision
@@ -170,8 +170,8 @@ def rewrapped_fault(rng: random.Random, base: list[Reply], texts: list[str]) -> 
         return None
     whole = outcome(reply.text, reply.finish_reason, reply.tools)
     text = wrapped_text(rng, reply.text, reply.tools, BEFORE)
-    if whole is None and DRAFT[:14] in text[text.index(reply.text) + len(reply.text) :]:
-        return None  # without a decision in front, one behind an observation may count
+    if whole is None and '{"' in text[text.index(reply.text) + len(reply.text) :]:
+        return None  # an object may be what a cut one lacks, and one behind an observation may count when none is in front
     got = outcome(text, reply.finish_reason, reply.tools)
     if got in (None, whole) or "call" not in (got[0], whole and whole[0]):
         return None
