@@ -55,11 +55,11 @@ class Calls:
 
     def _prepare(self, call: ToolCall, checked: Prepared | Observation) -> Prepared | Observation:
         """What was decided in a recorded run stands: nobody is asked twice."""
-        refused = self.journal.playback.next_is(ToolEnded)
-        if refused is not None:
+        refused, tool = self.journal.playback.next_is(ToolEnded), self.tools.get(call.name)
+        if refused is not None:  # perhaps by its preview, with words from outside
+            self.gate.tainted = self.gate.tainted or (tool is not None and tool.untrusted_output)
             return Observation(refused.content, refused.error, refused.truncated)
         started = self.journal.playback.next_is(ToolStarted)
-        tool = self.tools.get(call.name)
         if started is not None and tool is not None:
             return Prepared(tool, ToolCall(call.name, dict(started.arguments)), started.coercions)
         return checked if isinstance(checked, Observation) else self.tools.permit(checked, self.gate)

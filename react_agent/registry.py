@@ -95,11 +95,13 @@ class ToolRegistry:
         return Prepared(tool, ToolCall(tool.name, arguments), coercions)
 
     def permit(self, checked: Prepared, gate: Gate) -> Prepared | Observation:
-        """The call, ready to run; or what the model is told: not approved."""
+        """The call, ready to run; or what the model is told: not approved, or what its preview says against it."""
         try:
             gate.check(checked.tool, checked.call)
         except ToolError as error:
-            return failed(error, self.max_observation, checked.call)
+            own = error.type != "not_approved" and checked.tool.untrusted_output
+            gate.tainted = gate.tainted or own
+            return failed(error, self.max_observation, checked.call, untrusted=own)
         return checked
 
     def prepare(self, call: ToolCall, gate: Gate) -> Prepared | Observation:

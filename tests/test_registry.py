@@ -4,6 +4,7 @@ import contextvars
 import json
 import sys
 import threading
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -182,6 +183,13 @@ def test_a_tool_error_is_told_with_its_next_step(timeout_s):
 def test_only_the_words_of_a_tool_that_reads_outside_are_marked_as_data(function):
     outcome = call_of(made(function, untrusted_output=True))
     assert ("note" in told(outcome.observation)) is (outcome.observation.error == "x")
+
+
+def test_what_a_preview_says_of_what_it_read_outside_is_marked_as_data_too():
+    one, gate = made(print, read_only=False, untrusted_output=True, preview=raises(ToolError("x", "y"))), Gate(lambda _: True)
+    assert "note" in told(ToolRegistry([one]).prepare(ToolCall("t", {}), gate)) and gate.tainted
+    gate = Gate(lambda _: False)
+    assert "note" not in told(ToolRegistry([replace(one, preview=None)]).prepare(ToolCall("t", {}), gate)) and not gate.tainted
 
 
 def test_a_result_without_an_end_is_a_failure_and_no_crash():
