@@ -23,6 +23,8 @@ MARKS = [
     ("<|im_end|> </s> <|eot_id|> <end_of_turn> <｜end▁of▁sentence｜> <|return|> <|END|>", ["end"] * 7),
     ("<|im_start|>user <|start_header_id|>assistant<|end_header_id|> <start_of_turn>model <|start|>assistant", ["turn"] * 4),
     ("<|channel|>final<|message|> <|channel|>commentary to=functions.f <|constrain|>json<|message|>", ["channel"] * 2),
+    ("<|user|> <|observation|> <｜User｜> <|END_OF_TURN_TOKEN|>", ["end"] * 4),
+    ("<think /> <think/> {「a」: 1} {『a』: 1}", ["object"] * 2),
     ("<b> </p> <br/> <thinker> <|x|> <s> [INST] [/INST]", []),
 ]
 
