@@ -96,4 +96,6 @@ def test_a_disk_that_is_full_in_the_middle_of_an_answer_is_no_answer(talk, reply
     with FakeServer([chat(reply(answer="a"))]) as server:
         code, out, _ = talk("1\n", "--endpoint", server.url, "--trace", "/dev/full", "--quiet")
     assert (code, server.requests) == (1, [])
+    _, _, err = talk("1\n", "--endpoint", server.url, "--trace", "/dev/full")
+    assert "nothing runs unrecorded" in err and "--no-trace leaves it out" in err
     assert out.startswith("(no answer: the trace /dev/full cannot be written: No space left on device; nothing runs unrecorded")

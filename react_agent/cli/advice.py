@@ -11,6 +11,8 @@ from react_agent.playback import RESUMABLE
 from react_agent.types import RunResult
 
 CHECK = "react-agent doctor tells what an endpoint does; --endpoint names another one"
+ELSEWHERE = "--trace FILE writes the trace elsewhere, --no-trace leaves it out"
+AFTER = {"endpoint_error": CHECK, "trace_error": ELSEWHERE}  # the next step after a run that stopped for this reason
 CHECKED = frozenset({"connection", "not_found", "bad_request", "bad_response", "server_error"})  # failures that doctor can say more about
 _OPTION = {
     "raise timeout_s": "raise --call-timeout", "raise max_steps": "raise --max-steps", "raise max_tokens": "raise --max-tokens",

@@ -11,7 +11,7 @@ from typing import Any
 from react_agent import demo
 from react_agent.agent import Agent
 from react_agent.cli import output
-from react_agent.cli.advice import CHECK, in_options, resume_command
+from react_agent.cli.advice import AFTER, in_options, resume_command
 from react_agent.cli.approval import terminal_approval
 from react_agent.cli.loading import add_tool_options, tools_from
 from react_agent.cli.options import (
@@ -138,7 +138,7 @@ def show(result: RunResult, args: argparse.Namespace) -> None:
     elif result.answer is not None:
         output.result(result.answer)
     if args.quiet and result.answer is None:
-        output.fail(in_options(result.error), CHECK if result.stop_reason == "endpoint_error" else "")
+        output.fail(in_options(result.error), AFTER.get(result.stop_reason, ""))
     if result.answer is None and not args.json:
         for call in result.side_effects:
             output.say(f"effect   {call.name}({call_arguments(call.arguments)}) has run")

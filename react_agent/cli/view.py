@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any, Protocol, TextIO
 
-from react_agent.cli.advice import CHECK, CHECKED, in_options
+from react_agent.cli.advice import CHECK, CHECKED, ELSEWHERE, in_options
 from react_agent.trace_events import (
     CompletionReceived,
     DecisionMade,
@@ -208,7 +208,8 @@ class View:
     def _ended(self, event: RunEnded) -> None:
         if event.error:
             said = bool(self._failure) and event.error.startswith(self._failure)
-            self._block("stopped", f"{event.stop_reason}, as said above" if said else in_options(event.error))
+            hint = f"\n{ELSEWHERE}" if event.stop_reason == "trace_error" else ""
+            self._block("stopped", f"{event.stop_reason}, as said above" if said else in_options(event.error) + hint)
         usage = event.usage
         cost = "" if event.cost is None else f", cost {event.cost:.6f}"
         tokens = f"{usage.input_tokens} prompt + {usage.output_tokens} reply tokens"
