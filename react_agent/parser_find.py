@@ -166,6 +166,8 @@ class Finder:
         """Has a decision without a thought prose in front and behind, on its own line?"""
         if "thought" in reading.value or any(strong_role(key) == "thought" for key in reading.value):
             return False
+        if self._text[max(0, reading.end - _NEAR) : reading.end].rstrip(" \t").endswith("\n"):
+            return False  # without its last brace, it ended on a line before
         after = self._text[reading.end : reading.end + _NEAR].partition("\n")[0]
         return _has_prose(before.rpartition("\n")[2]) and (_has_prose(after) or _SENTENCE_END.match(after) is not None)
 
