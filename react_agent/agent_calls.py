@@ -78,12 +78,13 @@ class Calls:
         if execution.cancelled:
             raise RunStopped("cancelled")
         outcome = self.tools.finalize(prepared, execution, self.gate)
+        if outcome.crash:
+            _LOG.error("the tool %s crashed:\n%s", tool.name, outcome.crash)
         return outcome.observation, outcome.crash
 
     def _count_crash(self, tool: str, crash: str) -> StopReason | None:
         if not crash:
             return None
-        _LOG.error("the tool %s crashed:\n%s", tool, crash)
         self._crashes[tool] = self._crashes.get(tool, 0) + 1
         return "tool_crash" if self._crashes[tool] >= 2 else None
 

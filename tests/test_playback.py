@@ -118,6 +118,18 @@ def test_a_run_cancelled_at_any_event_ends_there_and_goes_on_and_no_side_effect_
     assert world.bumps == ["a", "b"] and replay(trace).difference == ""
 
 
+def test_a_crash_is_logged_when_it_happens_and_not_again_in_a_replay(reply, tmp_path, caplog):
+    @tool(read_only=True)
+    def broken() -> str:
+        """Broken."""
+        raise ValueError("inside")
+
+    script = [reply("broken"), reply(answer="It failed.")]
+    Agent(ScriptedEndpoint(script), [broken], trace=tmp_path / "t.jsonl").run("q")
+    assert replay(tmp_path / "t.jsonl").same
+    assert [record.getMessage().splitlines()[0] for record in caplog.records] == ["the tool broken crashed:"]
+
+
 def bumps_before(trace):
     """What had really happened when the run was killed: every bump that was started took effect."""
     return [r.event.arguments["name"] for r in read_trace(trace) if r.event.name == "tool_start" and r.event.tool == "bump"]
