@@ -1,8 +1,8 @@
 """Which of a reply's objects is its decision: the first one, if the rest only continues it.
 
 What may follow: an invented observation or another speaker's turn, the same decision again, a premature answer to the call just
-made, objects that decide nothing. Two different decisions are a conflict, whatever stands between them. Without an object the
-labels of a text are read.
+made, objects that decide nothing. Two different decisions are a conflict, whatever stands between them, and so are labelled lines
+that say something else than the object beside them. Without an object the labels of a text are read.
 """
 
 import re
@@ -24,7 +24,8 @@ from react_agent.registry import ToolRegistry
 from react_agent.segments import CLOSING
 
 _TURN = (
-    r"(?<=<)(?:\|(?:im_start|start|start_header_id|user|system|tool|observation)\|>|start_of_turn>|｜user｜>|(?:(?:tool|function)_)?(?:observation|response|results?)>)"
+    r"(?<=<)(?:\|(?:im_start|start|start_header_id|user|system|tool|observation)\|>|start_of_turn>|｜user｜>"
+    r"|(?:(?:tool|function)_)?(?:observation|response|results?)>)"
     r"|(?<=\[)TOOL_RESULTS\]"
 )
 _NEXT_SPEAKER = re.compile(rf"[\n<\[](?:(?<=\n){SPEAKER}|{_TURN})", re.IGNORECASE)
