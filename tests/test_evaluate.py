@@ -182,7 +182,7 @@ def test_an_endpoint_that_is_gone_ends_the_evaluation():
         return EndpointError("connection", "no connection to the server", "Is it up?")
 
     evaluation = evaluate(tasks, agents(model))
-    assert (evaluation.ending, evaluation.error) == ("endpoint_error", "no connection to the server. Is it up?")
+    assert (evaluation.ending, evaluation.error) == ("endpoint_error", "no connection to the server; Is it up?")
     reasons = ["answer", "endpoint_error", "endpoint_error", "answer", *["endpoint_error"] * MOST_ENDPOINT_ERRORS]
     assert [outcome.stop_reason for outcome in evaluation.outcomes] == reasons
     assert len(to_do(tasks, kept(tasks, evaluation.outcomes, 1), 1)) == 48
