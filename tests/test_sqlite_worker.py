@@ -302,3 +302,30 @@ def test_the_child_ends_when_the_database_is_forgotten(path):
     del database
     gc.collect()
     assert is_gone(child)
+
+
+class LateTimer:
+    """A timer whose time is up when the reply has come: rings between the reply and its being called off, or just after that."""
+
+    def __init__(self, seconds, function):
+        self.function = function
+
+    def start(self):
+        pass
+
+    def cancel(self):
+        self.function()
+
+
+def test_a_reply_that_came_as_its_time_was_up_costs_the_next_one_nothing(shop, worker, monkeypatch):
+    assert one(shop) == [[1]]
+    with monkeypatch.context() as patch:
+        patch.setattr(sqlite_worker.threading, "Timer", LateTimer)
+        with pytest.raises(ToolError) as caught:
+            one(shop)
+    assert (caught.value.type, worker.pid) == ("timeout", None)
+    assert one(shop) == [[1]]
+    alarm = sqlite_worker._Alarm(worker._process, 60)
+    assert alarm.call_off()
+    alarm._ring()
+    assert not alarm.rang and one(shop) == [[1]]

@@ -99,27 +99,50 @@ class Worker:
     @contextlib.contextmanager
     def _in_step(self, process: "subprocess.Popen[bytes]", timeout_s: float) -> Iterator[None]:
         """Kill the child when the block takes too long or ends with any error, Ctrl-C too: a reply must never meet the next request."""
-        late = threading.Event()
-
-        def kill() -> None:
-            late.set()
-            process.kill()
-
-        timer = threading.Timer(timeout_s, kill)
-        timer.daemon = True
+        alarm = _Alarm(process, timeout_s)
         try:
-            timer.start()
+            alarm.start()
             yield
+            if not alarm.call_off():
+                raise EOFError  # its reply came, but it will give no other
         except (OSError, ValueError, EOFError, RecursionError, RuntimeError) as error:  # RuntimeError: no thread for the timer
             self.stop()
-            if late.is_set() or process.returncode == -getattr(signal, "SIGXCPU", 0):
+            if alarm.rang or process.returncode == -getattr(signal, "SIGXCPU", 0):
                 raise ToolError("timeout", TIMEOUT_MESSAGE, TIMEOUT_HINT) from error
             raise _EndedError from error
         except BaseException:
             self.stop()
             raise
         finally:
-            timer.cancel()
+            alarm.call_off()
+
+
+class _Alarm:
+    """Kills a process after so many seconds. Once it is called off it never does: the process may be in its next exchange by then."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", seconds: float) -> None:
+        self.rang = False
+        self._off = False
+        self._process = process
+        self._lock = threading.Lock()
+        self._timer = threading.Timer(seconds, self._ring)
+        self._timer.daemon = True
+
+    def start(self) -> None:
+        self._timer.start()
+
+    def call_off(self) -> bool:
+        """False when it rang already."""
+        self._timer.cancel()
+        with self._lock:
+            self._off = True
+        return not self.rang
+
+    def _ring(self) -> None:
+        with self._lock:
+            if not self._off:
+                self.rang = True
+                self._process.kill()
 
 
 def _unavailable(what: str) -> ToolError:
