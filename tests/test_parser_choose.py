@@ -294,6 +294,9 @@ REPLIES = [
     (f'The "thought": and more.\n{CALL}', "! bad_syntax"),
     (f'<think>The "thought": and more.</think>\n{CALL}', 'search {"query": "x"}'),
     (f'{{"a": "the", "b": "\\"thought\\": "}}\n{CALL}', 'search {"query": "x"}'),
+    (f"I think so.\n</think>\n{CALL[1:]}", 'search {"query": "x"} | missing_opener'),
+    (f"I think so.\n{CALL[1:]}", 'search {"query": "x"} | missing_opener'),
+    (f'I think {{"a": 1}}.\n{CALL[1:]}', "! no_answer"),
 ]
 
 
