@@ -93,7 +93,7 @@ def unlabelled(value: object) -> object:
 def _call(tool: Tool, call: Called, fields: Fields, ending: Ending, place: Place, repairs: dict[str, int]) -> Shape:
     if not call.given and fields.weak:
         raise Unreadable("not_a_decision", place.start, f"the object names {tool.name} but has no action_input")
-    if not call.given and ending != "closed":
+    if ending != "closed" and (not call.given or "surplus_opener" in repairs):
         raise _unfinished(place)
     inputs = arguments(tool, call.input, call.given, place, repairs)
     if has_answer(fields.answer):

@@ -211,6 +211,9 @@ REPLIES = [
     ('{"final_answer": "x"', "! truncated"),
     ('{"action": null, "final_answer": [1]', "= [1] | missing_closer"),
     ('{"action": "none"', "! truncated"),
+    ('{"action": "search", "action_input": {{"query": "x"}', "! truncated"),
+    ('{"action": "search", "action_input": {{"query": "x"}}', 'search {"query": "x"} | surplus_opener'),
+    ('{"action": "search", "action_input": {{"query": "x"}, "final_answer": null}', 'search {"query": "x"} | surplus_opener'),
     # templates
     ('{"action": "<tool>", "action_input": {}}', "! template_echo"),
     ('{"action": "{tool}", "action_input": {}}', "! template_echo"),
