@@ -297,6 +297,9 @@ REPLIES = [
     (f"I think so.\n</think>\n{CALL[1:]}", 'search {"query": "x"} | missing_opener'),
     (f"I think so.\n{CALL[1:]}", 'search {"query": "x"} | missing_opener'),
     (f'I think {{"a": 1}}.\n{CALL[1:]}', "! no_answer"),
+    (f"<|im_end|>{CALL}", 'search {"query": "x"}'),
+    ('Sure: {"thought": "t"}, "action": "search", "action_input": {"query": "x"}}', 'search {"query": "x"} | surplus_closer'),
+    (f'Sure: {{"note": "t"}}, "action": "fetch"\n{CALL}', "! unescaped_quote"),
 ]
 
 
@@ -304,3 +307,10 @@ REPLIES = [
 def test_choices(row):
     text, expected, *finish_reason = row
     assert decided(text, finish_reason=finish_reason[0] if finish_reason else "stop") == expected
+
+
+@pytest.mark.parametrize("part", ['{"a": 1}\n', '{"thought": "x"}\n', "{'a': 1,}\n", '{"a": 1,, "b" 2}\n', '{"a": "x "y"}\n'])
+def test_objects_are_counted(part):
+    """However many objects stand in front, the work is bounded: too many are refused."""
+    assert decided(part * 3 + CALL) == 'search {"query": "x"}'
+    assert decided(part * 500 + CALL) == "! bad_syntax"
