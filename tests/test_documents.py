@@ -53,7 +53,7 @@ def test_the_tools_and_their_flags():
 def test_few_documents_are_named_from_the_start_and_odd_names_are_not(tmp_path):
     for name in ("opening hours.md", "returns.txt"):
         (tmp_path / name).write_text("text")
-    said = "Search the documents{} for words; the best passage comes first."
+    said = "Search the documents{} for words."
     assert document_tools(tmp_path)[0].description == said.format(" (opening hours, returns)")
     (tmp_path / "index.md").write_text("# About Lanternpost\n")
     assert document_tools(tmp_path)[0].description == said.format(" about Lanternpost (index, opening hours, returns)")
@@ -112,6 +112,13 @@ def test_the_answer_is_in_the_first_passage(case):
     name, text = first_block(answer)
     assert (name, case["line"] in text) == (case["name"], True), answer
     assert len(answer) <= 1_600
+
+
+def test_a_word_like_count_that_no_document_has_is_no_loss(tmp_path):
+    (tmp_path / "retries.md").write_text("A failed request is tried again 4 times.\n")
+    grep = document_tools(tmp_path)[0]
+    assert "not in any document" not in grep(pattern="failed request count")
+    assert "not in any document: zebra" in grep(pattern="failed request zebra")
 
 
 def test_grep_docs_whole():

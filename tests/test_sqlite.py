@@ -181,7 +181,7 @@ def test_the_tools(folder):
         "reviews.product_id = products.id",
     ]  # fmt: skip
     described = tools.get("sql_query").description
-    assert 'database "shop" with one SQLite SELECT. Its tables: customers(id, ' in described and "customer_id = customers.id" in described
+    assert 'database "shop" with one SQLite SELECT. Its only tables: customers(id, ' in described and "customer_id = customers.id" in described
     assert "card_number" not in described and "audit" not in described
     assert tools.get("sql_query")(query="SELECT count(*) FROM customers")["rows"] == [[500]]
     assert len(json.dumps(tools.get("sql_query")("SELECT * FROM orders"), ensure_ascii=False)) < 2_700
@@ -193,7 +193,7 @@ def test_a_table_name_that_gives_orders_is_not_in_the_description(tmp_path):
     connection.execute(f'CREATE TABLE plain(a, "{INJECTION}", b REFERENCES plain(a), c REFERENCES "{INJECTION}"(a))')
     connection.close()
     about = sqlite_tools(tmp_path / "x.db")[0].description
-    assert about == 'Look up data of the database "x" with one SQLite SELECT. Its tables: plain(a, b = plain.a, c).'
+    assert about == 'Look up data of the database "x" with one SQLite SELECT. Its only tables: plain(a, b = plain.a, c).'
 
 
 def test_many_tables_are_shown_as_far_as_they_fit(tmp_path):
@@ -231,6 +231,15 @@ def test_a_name_to_hide_that_is_not_there_closes_the_database(folder):
             with pytest.raises(ToolError) as caught:
                 ask()
             assert caught.value.type == "unavailable" and "card" not in said(caught.value)
+
+
+def test_a_value_in_brackets_is_asked_for_as_one(folder):
+    with SqliteDatabase(folder / "shop.db", timeout_s=PATIENT_S) as database:
+        assert database.query(" (SELECT 7) - (SELECT 2) -- five")["rows"] == [[5]]
+        with pytest.raises(ToolError, match="one statement"):
+            database.query("(SELECT 1); DROP TABLE customers")
+        with pytest.raises(ToolError):
+            database.query("(DELETE FROM customers)")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from react_agent.errors import ToolError
 from react_agent.tools.sqlite import SqliteDatabase
-from react_agent.tools.sqlite_hints import Question, explained
+from react_agent.tools.sqlite_hints import INNER_SELECT, Question, explained
 from react_agent.tools.sqlite_schema import Column, Table, described, read_tables, spelled, summary
 from react_agent.tools.sqlite_text import comparisons, main_verb, named_tables, quoted_operands, tokens, without_tail
 
@@ -57,6 +57,7 @@ FAILED = [
     ("SHOW TABLES", 'near "SHOW": syntax error', SHOW),
     ("DESCRIBE readers", 'near "DESCRIBE": syntax error', SHOW),
     ("SELEC 1", 'near "SELEC": syntax error', PLAIN),
+    ("SELECT id FROM books WHERE id = 1 - SELECT id FROM books WHERE id = 2", 'near "SELECT": syntax error', INNER_SELECT),
     ("SELECT order FROM readers", 'near "order": syntax error', 'a name that is a keyword needs double quotes: "order"'),
     ("SELECT name FROM readers WHERE name = 'O'Neil'", 'near "Neil": syntax error', QUOTES),
     ("SELECT name FROM readers WHERE name = 'Ana", "unrecognized token: \"'Ana\"", QUOTES),
@@ -86,6 +87,8 @@ REFUSED = [
 
 NOTED = [
     ("SELECT name FROM readers WHERE id = 9", "no row matched"),
+    ("SELECT id FROM readers WHERE name = 'Anna' * (1 - 0.15)",
+     "no row matched, for a text is calculated with; write the calculation behind SELECT: SELECT column * 2 FROM ..."),
     ("SELECT count(*) FROM readers WHERE city = 'lisbon'", "readers.city has 'Lisbon', not 'lisbon'"),
     ("SELECT name FROM readers r WHERE r.city = 'Lisboa'", "readers.city has no 'Lisboa'; near: 'Lisbon'"),
     ("SELECT sum(unit_price) FROM books WHERE title LIKE '%blu tent%'", "books.title has no '%blu tent%'; near: 'Blue Tent'"),

@@ -148,10 +148,10 @@ def document_tools(folder: str | os.PathLike[str], *, limits: FolderLimits = OBS
     documents = Documents(open_folder(folder, hidden=False, limits=limits))
     text, line = {"type": "string"}, {"type": ["integer", "null"], "minimum": 1}
     return [
-        Tool("grep_docs", f"Search the documents{documents.about()} for words; the best passage comes first.",
+        Tool("grep_docs", f"Search the documents{documents.about()} for words.",
              object_schema({"pattern": text}, "pattern"), documents.grep, read_only=True, untrusted_output=True),
         Tool("read_doc", "Read a document, or its lines start to end.",
              object_schema({"name": text, "start": line, "end": line}, "name"), documents.read, read_only=True, untrusted_output=True),
-        Tool("list_docs", "The names and titles of the documents.", object_schema({}), documents.names,
+        Tool("list_docs", "List the documents.", object_schema({}), documents.names,
              read_only=True, untrusted_output=True),
     ]  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain, islice
 
-from react_agent.tools.documents_words import joined_words, query_words, tokens
+from react_agent.tools.documents_words import MEASURES, joined_words, query_words, tokens
 from react_agent.tools.files_search import Chunk, fold, lines_with
 
 _SAME_BEGINNING = 0.5  # what a word counts that only begins like the one asked for
@@ -63,10 +63,11 @@ class Search:
 
     @property
     def missing(self) -> list[str]:
-        """The words of the query that no line holds, as they were written; none once a regular expression has found something."""
+        """The words of the query that no line holds, as they were written; none once a regular expression has found something.
+        Words like count and size are no loss: what is asked for is found without them."""
         if any(mark.regular for marks in self.marks for mark in marks.values()):
             return []
-        there = {written for word, written in self.words.items() if self.lines_with[word]}
+        there = {written for word, written in self.words.items() if self.lines_with[word] or word in MEASURES}
         return [written for written in dict.fromkeys(self.words.values()) if written not in there]
 
     def add(self, chunk: Chunk) -> None:

@@ -202,6 +202,9 @@ def _checked(sql: str) -> tuple[str, list[Token]]:
         raise refusal
     if any(word.text == ";" for word in words):
         raise tool_error("multiple_statements", "only one statement at a time", "send the statements one by one")
+    if words[0].text == "(":  # a value, such as (SELECT max(a) FROM t) - (SELECT min(a) FROM t): asked for as one
+        sql = f"SELECT {sql[words[0].start :]}"
+        words = tokens(sql)
     return sql, words
 
 
@@ -240,7 +243,7 @@ def sqlite_tools(path: str | os.PathLike[str], hide: Sequence[str] = (), timeout
             sql_query, read_only=True, untrusted_output=True,
         ),
         Tool(
-            "sql_tables", "The column types, values and sample rows of the tables.",
+            "sql_tables", "Column types, values and sample rows.",
             {"type": "object", "properties": {}, "additionalProperties": False},
             sql_tables, read_only=True, untrusted_output=True,
         ),
@@ -261,7 +264,7 @@ def _about(database: SqliteDatabase) -> str:
     tables = [table for table in known if _plain(table.name)]
     whole = "; ".join(f"{table.name}({', '.join(_columns(table))})" for table in tables)
     if tables and len(whole) <= MAX_ABOUT:
-        return f" Its tables: {whole}."
+        return f" Its only tables: {whole}."
     names = [table.name for table in tables]
     more = " and more" if len(names) > MAX_NAMED else ""
     return f" Its tables (call sql_tables for the columns): {', '.join(names[:MAX_NAMED])}{more}." if names else ""

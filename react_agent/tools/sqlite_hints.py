@@ -22,6 +22,7 @@ WRITES = frozenset({
 })  # fmt: skip
 UNREADABLE_HINT = "say that the database cannot be read now; its owner has to open it with its own program"
 QUOTES = "write texts in single quotes and double a quote inside: 'O''Brien'"
+INNER_SELECT = "write each inner SELECT in brackets: SELECT (SELECT a FROM t WHERE ...) - (SELECT b FROM t WHERE ...)"
 READ_ONLY_HINT = "the database can only be read: write one SELECT"
 DATES = "SQLite keeps dates as text: use strftime('{}', column)"
 INSTEAD = {
@@ -220,6 +221,8 @@ def _for_syntax(name: str, question: Question) -> str:
         return QUOTES
     if any(name.lower() in map(str.lower, (table.name, *table.column_names)) for table in question.tables):
         return f'a name that is a keyword needs double quotes: "{name}"'
+    if [word.value for word in question.words].count("select") > 1 and name.lower() == "select":
+        return INNER_SELECT
     return "write one SQLite statement: SELECT columns FROM table WHERE condition"
 
 

@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Iterator, Mapping
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 from react_agent.tools.sqlite_guard import quoted
@@ -11,6 +11,7 @@ from react_agent.tools.sqlite_schema import literal, spelled
 from react_agent.tools.sqlite_text import Comparison, comparisons, names_given, quoted_operands
 
 MAX_CHECKED, MAX_VALUES, MAX_LISTED, MAX_TEXT = 3, 200, 10, 60
+_ARITHMETIC = frozenset("*/+-%")
 Result = Mapping[str, Any]
 
 
@@ -33,6 +34,8 @@ def of_nothing(result: Result, question: Question) -> str:
         return ""
     if question.words[0].value == "pragma":
         return f"nothing has that name; tables: {listed((spelled(table.name) for table in question.tables), 200)}"
+    if any(text.kind == "text" and sign.text in _ARITHMETIC for text, sign in pairwise(question.words)):
+        return "no row matched, for a text is calculated with; write the calculation behind SELECT: SELECT column * 2 FROM ..."
     return "no row matched"
 
 
