@@ -26,7 +26,8 @@ class Agent:
 
     instructions: the user's own, added to the system prompt.
     require_tool: no answer without a tool call behind it that succeeded, or that failed and whose failure the answer owns up to.
-    check_numbers: an answer with a number from nowhere is sent back once.
+    check_numbers: an answer with a number from nowhere is sent back once, and so is a calculation with one.
+    suggest_tool: the question is sent with the name of the tool that it clearly speaks of, by the words of their descriptions.
     retry_failed_input: an answer right after a call that failed because of its input is sent back once.
     approve: asked before a tool that is not read-only runs; without it such a tool is refused.
     on_event: called with each trace event as it happens.
@@ -42,7 +43,7 @@ class Agent:
         instructions: str = "", require_tool: bool = False, check_numbers: bool = False, retry_failed_input: bool = True,
         approve: Callable[[ApprovalRequest], Approval | bool] | None = None, on_event: Callable[[Event], None] | None = None,
         trace: str | os.PathLike[str] | None = None, fsync: bool = False, secrets: Sequence[str] = (), examples: bool = True,
-        raw_history: bool = False, early_stop: bool = True,
+        raw_history: bool = False, early_stop: bool = True, suggest_tool: bool = True,
         summarise: bool = False, clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
         registry = tools if isinstance(tools, ToolRegistry) else ToolRegistry(tools)
@@ -55,7 +56,8 @@ class Agent:
         self.setup = Setup(
             endpoint=endpoint, tools=registry, limits=limits or Limits(), prompts=prompts, opening=tuple(messages),
             instructions=instructions, require_tool=require_tool, check_numbers=check_numbers, retry_failed_input=retry_failed_input,
-            approve=approve, on_event=on_event, raw_history=raw_history, early_stop=early_stop, summarise=summarise, clock=clock,
+            approve=approve, on_event=on_event, raw_history=raw_history, early_stop=early_stop, summarise=summarise,
+            suggest_tool=suggest_tool, clock=clock,
         )  # fmt: skip
 
     def run(self, question: str, *, cancel: threading.Event | None = None, history: Sequence[Message] = (),

@@ -21,13 +21,15 @@ PASSING_ERRORS = frozenset({"tool_crash", "timeout", "busy", "io_error", "bad_re
 ADMISSION = re.compile(
     r"\b(?:can ?not|can['’]t|could ?n(?:o|['’])t|do(?:es)?(?: not|n['’]t) (?:know|exist)|not sure|unable|unknown|unavailable"
     r"|fail(?:s|ed|ure)?|no (?:such|data|information|result|record|price|match)|error|invalid|refused|denied|timed out"
-    r"|not (?:be )?(?:found|confirm\w*|known|available|able|possible|exist|recogni[sz]ed|allowed|permitted))\b"
+    r"|not (?:be |an? )?(?:found|confirm\w*|known|available|valid|able|possible|exist|recogni[sz]ed|allowed|permitted))\b"
     r"|无法|不能|没有|没能|未能|[未没](?:找|查)到|[找查]不到|查无|不存在|不可用|不知道|不清楚|不支持|不允许|暂无|并无|无此|无(?:结果|数据|记录)|失败|错误|出错"
     r"|超时|未知|拒绝|無法|沒有|[未沒](?:找|查)到|暫無|並無|無此|失敗|錯誤|逾時|拒絕",
     re.IGNORECASE,
 )
 _CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"  # in these scripts a number stands without a space: 共12个
 _NUMBER = re.compile(rf"(?:(?<![\w.])|(?<=[{_CJK}]))[-+]?(?:\d{{1,3}}(?:,\d{{3}})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?")
+# Numbers that need no source: small ones, and those of time and of percentages.
+COMMON_NUMBERS = frozenset({0.0, 1.0, 2.0, 3.0, 4.0, 7.0, 12.0, 24.0, 30.0, 52.0, 60.0, 100.0, 365.0, 1000.0, 3600.0})
 PERIODS = (1, 2, 3)  # calls in turn that are a repetition when they come for the third time: A-A-A, A-B-A-B-A-B, ...
 
 
@@ -114,6 +116,17 @@ class Grounding:
         if self.check_numbers:
             self._texts.append(observation.content)
 
+    def objection_to(self, call: ToolCall) -> Objection | None:
+        """What is wrong with a calculation: its first number that neither the question nor an observation has, as it is, as a percentage,
+        or as what a percentage leaves or adds."""
+        if not self.check_numbers:
+            return None
+        sources = COMMON_NUMBERS | {value for text in self._texts for _, value, _ in numbers(text)}
+        known = {_same(each) for value in sources for each in (value, value / 100, 1 - value / 100, 1 + value / 100)}
+        given = (number for text in map(str, call.arguments.values()) for number in numbers(text))
+        stray = next((written for written, value, _ in given if _same(value) not in known), None)
+        return None if stray is None else self._make(Objection("invented_input", stray), 1)
+
     def ungrounded(self, answer: str) -> bool:
         """True when a tool is required and no tool stands behind the answer."""
         if not self.require_tool or self.succeeded:
@@ -147,6 +160,11 @@ class Grounding:
             if nearest == len(known) or known[nearest] > value + slack:
                 return written
         return ""
+
+
+def _same(value: float) -> str:
+    """The same for numbers that differ by their sign or by what floating point leaves of them."""
+    return f"{abs(value):.9g}"
 
 
 def numbers(text: str) -> Iterable[tuple[str, float, int]]:

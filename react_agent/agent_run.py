@@ -3,21 +3,23 @@
 import threading
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from react_agent.agent_calls import Calls, known_as
 from react_agent.agent_endpoint import SafeEndpoint
-from react_agent.agent_guards import Grounding
+from react_agent.agent_guards import INPUT_ERRORS, Grounding, Objection
 from react_agent.agent_journal import Journal, RunStopped
 from react_agent.agent_playback import Playback
 from react_agent.agent_room import Room
 from react_agent.agent_setup import DESCRIBED, OPTIONS, Setup
+from react_agent.agent_telling import Telling
 from react_agent.agent_thinking import Thinking
 from react_agent.agent_words import stop_sentence
 from react_agent.errors import ParseError
 from react_agent.limits import Budget
 from react_agent.parser import canonical, parse_decision
-from react_agent.registry import Gate, Tool
+from react_agent.prompt_linking import likely_tool
+from react_agent.registry import Gate, Prepared, Tool
 from react_agent.trace import Trace
 from react_agent.trace_events import DecisionMade, ReplyUnreadable, RunEnded, RunStarted
 from react_agent.transcript import Transcript
@@ -27,17 +29,20 @@ OBJECTIONS = {
     "answer_without_tool": "the answer was sent back: no tool call stands behind it",
     "answer_after_failure": "the answer was sent back: the last call failed because of its input",
     "number_from_nowhere": "the answer was sent back: its number {number} is in no observation and not in the question",
+    "invented_input": "the call was not run: its number {number} is in no observation and not in the question",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
     """A step and what follows from it. told: for the model, empty when nothing is added to the history. accepted: the answer stands.
-    stop, error: the run ends here."""
+    history: what becomes of the decision there: it is kept; it leaves (sent_back), lest it is repeated; it and the call before it leave
+    (withdrawn). stop, error: the run ends here."""
 
     step: Step
     told: str = ""
     tool: str = ""
+    history: Literal["kept", "sent_back", "withdrawn"] = "kept"
     accepted: bool = False
     stop: StopReason | None = None
     error: str = ""
@@ -55,8 +60,9 @@ class Run:
         self.playback = playback or Playback(())
         self.journal = Journal(trace, self.playback, setup.on_event, cancel)
         self.budget = Budget(setup.limits, setup.clock, seconds_before=seconds_before)
-        self.transcript = Transcript(setup.opening, self._compaction_note, history)
-        self.transcript.ask(question)
+        self.telling = Telling(setup.prompts, setup.tools)
+        self.transcript = Transcript(setup.opening, self.telling.compacted, history)
+        self.transcript.ask(self.telling.question(question, likely_tool(question, setup.tools) if setup.suggest_tool else None))
         asked = setup.prompts.frames["summarise"] if setup.summarise else ""
         self.endpoint = SafeEndpoint(setup.endpoint)
         self.room = Room(self.budget, self.transcript, self.endpoint, self.journal, asked)
@@ -66,6 +72,7 @@ class Run:
         self.grounding = Grounding(setup.require_tool, setup.check_numbers, setup.retry_failed_input)
         self.grounding.asked(question)
         self.steps: list[Step] = []
+        self._last_call = ""  # whose observation is the last one in the transcript
         self.answer: str | None = None
         self.error = ""
 
@@ -123,12 +130,8 @@ class Run:
         if error.reason == "refused":
             stop = "refused"
         elif stop is None and not (cut and self.room.raise_output()):
-            told = self.setup.prompts.reprompt(
-                error.reason, hint=error.hint, excerpt=error.excerpt, line=error.line, column=error.column,
-                tools=", ".join(self.setup.tools.names) or "none",
-            )  # fmt: skip
-            if self.steps and self.steps[-1].parse_error and self.steps[-1].completion.text == completion.text:
-                told += " " + self.setup.prompts.frames["same_reply"]  # the same prompt again would get the same reply again
+            before = self.steps[-1] if self.steps else None
+            told = self.telling.unreadable(error, again=bool(before and before.parse_error and before.completion.text == completion.text))
         self.journal.emit(ReplyUnreadable(step.number, error.reason, error.hint, told))
         return Turn(step, told, stop=stop, error=completion.refusal if stop == "refused" else "")
 
@@ -136,8 +139,7 @@ class Run:
         answer = step.answer or ""
         if not self.forced and (objection := self.grounding.objection(answer)):
             self.journal.note("answer_sent_back", OBJECTIONS[objection.slug].format(number=objection.number))
-            told = self.setup.prompts.frame(objection.slug, number=objection.number, tools=", ".join(self.setup.tools.names))
-            return Turn(replace(step, note=objection.slug), told)
+            return self._sent_back(step, objection, answer)
         if self.grounding.ungrounded(answer):
             return Turn(replace(step, note="ungrounded"), stop="ungrounded_answer")
         return Turn(step, accepted=True)
@@ -151,19 +153,28 @@ class Run:
             return Turn(replace(step, note="repeated_action"), stop="repeated_action")
         if (earlier := memory.earlier(known)) is not None:
             memory.repeated(known)
-            self.journal.note("repeated_call", f"{call.name} was called with the same arguments before; its earlier observation was given")
-            told = f"{self.setup.prompts.frames['repeated_call']}\n{self._told(call.name, earlier)}"
-            return Turn(replace(step, note="repeated_call", observation=earlier), told, call.name)
+            return self._repeated(replace(step, note="repeated_call", observation=earlier), call, earlier, self._last_call == known)
+        if isinstance(checked, Prepared) and checked.tool.calculates and (objection := self.grounding.objection_to(call)):
+            self.journal.note("call_sent_back", OBJECTIONS[objection.slug].format(number=objection.number))
+            return self._sent_back(step, objection)
         observation, stop = self.calls.run(step.number, call, checked, known)
         self.grounding.observed(observation)
+        self._last_call = known
         done = Step(step.number, step.completion, step.decision, observation)
-        return Turn(done, self._told(call.name, observation), call.name, stop=stop)
+        return Turn(done, self.telling.observation(call.name, observation), call.name, stop=stop)
 
-    def _told(self, tool: str, observation: Observation) -> str:
-        return self.setup.prompts.frame("observation", tool=tool, content=observation.content)
+    def _sent_back(self, step: Step, objection: Objection, answer: str = "") -> Turn:
+        return Turn(replace(step, note=objection.slug), self.telling.objection(objection, answer), history="sent_back")
 
-    def _compaction_note(self, tool: str, content: str) -> str:
-        return self.setup.prompts.frame("compacted", tool=tool, start=" ".join(content.split())[:60])
+    def _repeated(self, step: Step, call: ToolCall, earlier: Observation, at_once: bool) -> Turn:
+        """A call that is answered from memory. at_once: its earlier observation is the last one, and need not be said again."""
+        self.journal.note("repeated_call", f"{call.name} was called with the same arguments before; its earlier observation was given")
+        if not at_once:
+            return Turn(step, f"{self.telling.observation(call.name, earlier)}\n{self.telling.repeated(call.name)}", call.name)
+        if earlier.error not in INPUT_ERRORS:
+            return Turn(step, self.telling.repeated(call.name), call.name, history="sent_back")
+        self._last_call = ""
+        return Turn(step, self.telling.in_vain(call, earlier), call.name, history="withdrawn")
 
     # record and finish
 
@@ -187,7 +198,10 @@ class Run:
 
     def _remember(self, turn: Turn, decision: Decision) -> None:
         shown = turn.step.completion.text if self.setup.raw_history else canonical(decision)
-        if turn.told:
+        if turn.history != "kept" and not self.setup.raw_history:
+            keep_out = self.transcript.sent_back if turn.history == "sent_back" else self.transcript.withdraw
+            keep_out(turn.told)
+        elif turn.told:
             self.transcript.good(shown, turn.told, turn.tool)
         else:
             self.transcript.answered(shown)
@@ -200,6 +214,7 @@ class Run:
         error = "" if stop == "answer" else self.error or stop_sentence(stop, self.setup.limits, self.steps)
         seconds = round(self.budget.seconds, 3)
         dialogue = self.transcript.messages[len(self.setup.opening) :]
+        dialogue[len(self.history)] = Message("user", self.question)  # without what the loop wrote under it
         result = RunResult(
             STATUS_OF[stop], stop, answer, tuple(self.steps), usage, seconds, self.run_id, error, forced, cost, self.journal.path,
             tuple(self.calls.side_effects), tuple(dialogue),

@@ -10,8 +10,9 @@ from react_agent.registry import Approval, ApprovalRequest, ToolRegistry
 from react_agent.trace_events import Event
 from react_agent.types import Message
 
-OPTIONS = ("require_tool", "check_numbers", "retry_failed_input", "raw_history", "early_stop", "summarise")  # recorded in the trace
-DESCRIBED = ("name", "description", "parameters", "read_only", "untrusted_output", "volatile")  # of each tool, recorded too
+# Recorded in the trace.
+OPTIONS = ("require_tool", "check_numbers", "retry_failed_input", "raw_history", "early_stop", "summarise", "suggest_tool")
+DESCRIBED = ("name", "description", "parameters", "read_only", "untrusted_output", "volatile", "calculates")  # of each tool
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,4 +33,5 @@ class Setup:
     raw_history: bool
     early_stop: bool
     summarise: bool
+    suggest_tool: bool
     clock: Callable[[], float]

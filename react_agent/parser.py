@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from typing import Any
 
 from react_agent.errors import ParseError
 from react_agent.lenient_json import Reading, Unreadable, strict_object
@@ -40,17 +41,13 @@ def parse_decision(completion: Completion, tools: ToolRegistry) -> Decision:
 
 
 def canonical(decision: Decision) -> str:
-    """The decision as one line of JSON with its keys in order, for the model's history; lone surrogates become U+FFFD.
+    """The decision as one line of JSON, for the model's history: the keys that say something, in order; lone surrogates become U+FFFD.
 
     Raises ValueError for arguments that JSON cannot hold, which no parsed decision has.
     """
     call = decision.call
-    value = {
-        "thought": decision.thought,
-        "action": call.name if call else "none",
-        "action_input": call.arguments if call else {},
-        "final_answer": None if call else decision.final_answer,
-    }
+    value: dict[str, Any] = {"thought": decision.thought} if decision.thought else {}
+    value |= {"action": call.name, "action_input": call.arguments} if call else {"final_answer": decision.final_answer}
     text = _ENCODE(value)
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 

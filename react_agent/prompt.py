@@ -16,6 +16,7 @@ from react_agent.types import Message
 
 FILES = ("system", "examples", "frames", "reprompts")
 MAX_EXAMPLES = 3
+PLAIN = ("string", "integer")  # types that an argument's name tells
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +141,8 @@ def made_example(prompts: PromptSet, tool: Tool) -> Example:
     required = tool.parameters.get("required", ())
     properties = tool.parameters.get("properties", {})
     arguments = {name: sample_value(properties[name]) for name in properties if name in required}
-    frames = prompts.frames
-    call = {"thought": frames["example_thought"], "action": tool.name, "action_input": arguments, "final_answer": None}
-    answer = {"thought": frames["example_done"], "action": "none", "action_input": {}, "final_answer": frames["example_answer"]}
+    call = {"thought": prompts.frame("example_thought", tool=tool.name), "action": tool.name, "action_input": arguments}
+    answer = {"final_answer": prompts.frames["example_answer"]}
     question = prompts.frame("example_question", tool=tool.name, arguments=json.dumps(arguments, ensure_ascii=False))
     return Example(
         frozenset({tool.name}),
@@ -182,11 +182,12 @@ def sample_value(schema: Mapping[str, Any] | bool) -> Any:
 
 
 def tool_line(tool: Tool) -> str:
-    """`- name(argument: type, optional?: type): what it is for`, with what the arguments are behind it; one neutral line."""
+    """`- name(argument, argument: type, optional?): what it is for`, with what the arguments are behind it; one neutral line."""
     required = tool.parameters.get("required", ())
     parts, notes = [], []
     for name, schema in tool.parameters.get("properties", {}).items():
-        parts.append(f"{name}{'' if name in required else '?'}: {type_name(schema)}")
+        kind = type_name(schema)
+        parts.append(f"{name}{'' if name in required else '?'}" + (f": {kind}" if kind not in PLAIN else ""))
         if isinstance(schema, Mapping) and schema.get("description"):
             notes.append(f"{name}: {schema['description']}")
     line = f"- {tool.name}({', '.join(parts)}): {tool.description}" + (f" ({'; '.join(notes)})" if notes else "")

@@ -14,7 +14,8 @@ class Tool:
 
     parameters: the JSON Schema of its arguments, an object schema. function: called with the arguments as keywords.
     read_only: changes nothing, so that it needs no approval. untrusted_output: what it returns was written outside.
-    volatile: the same call may give another result later. timeout_s: how long a call may take, None for as long as it likes.
+    volatile: the same call may give another result later. calculates: it works on the numbers that it is given, which must have a
+    source where numbers are checked. timeout_s: how long a call may take, None for as long as it likes.
     preview: called like the function, returns what a person should see before approving (a diff); it changes nothing.
     adapt: turns checked JSON arguments into what the function's hints promise (Enum members, dataclasses), None when they already are.
     """
@@ -26,6 +27,7 @@ class Tool:
     read_only: bool = False
     untrusted_output: bool = False
     volatile: bool = False
+    calculates: bool = False
     timeout_s: float | None = None
     preview: Callable[..., str] | None = None
     adapt: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
@@ -51,6 +53,7 @@ class _Options(TypedDict, total=False):
     read_only: bool
     untrusted_output: bool
     volatile: bool
+    calculates: bool
     timeout_s: float | None
     preview: Callable[..., str] | None
 
@@ -62,7 +65,7 @@ def tool(function: None = None, **options: Unpack[_Options]) -> Callable[[Callab
 def tool(
     function: Callable[..., Any] | None = None, *, name: str | None = None, description: str | None = None,
     parameters: Mapping[str, Any] | None = None, read_only: bool = False, untrusted_output: bool = False, volatile: bool = False,
-    timeout_s: float | None = None, preview: Callable[..., str] | None = None,
+    calculates: bool = False, timeout_s: float | None = None, preview: Callable[..., str] | None = None,
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:  # fmt: skip
     """Make a Tool of a function, with or without parentheses.
 
@@ -82,6 +85,7 @@ def tool(
             read_only=read_only,
             untrusted_output=untrusted_output,
             volatile=volatile,
+            calculates=calculates,
             timeout_s=timeout_s,
             preview=preview,
             adapt=described.adapt,

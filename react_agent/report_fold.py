@@ -129,4 +129,6 @@ def _outcome_of_call(step: StepView, end: RunEnded | None) -> Outcome:
         return "call_cut"
     if any(note.slug == "repeated_call" for note in step.notes):
         return "call_repeated"
+    if any(note.slug == "call_sent_back" for note in step.notes):
+        return "call_sent_back"
     return "call_not_run" if end is not None else "unfinished"

@@ -33,6 +33,7 @@ Outcome = Literal[
     "call",             # a tool ran
     "call_failed",      # a tool said no, crashed, or was not allowed to run
     "call_repeated",    # answered from memory: the same call had been made before
+    "call_sent_back",   # a guard sent the call back: nothing ran
     "call_not_run",     # the run ended at this call
     "call_cut",         # the call began and has no end: its outcome is unknown
     "unreadable",       # the reply is no decision

@@ -76,6 +76,21 @@ class Transcript:
         self._extend([Message("assistant", shown or "(nothing)"), Message("user", reprompt)])
         self._failed = 2
 
+    def sent_back(self, objection: str) -> None:
+        """A decision that is not accepted: it leaves, lest it is repeated, and the objection stands under the last message."""
+        self.drop_failed()
+        at = len(self.messages) - 1
+        self.messages[at] = self.with_notice(objection)[at]
+        self.meter.replaced(at, self.messages[at])
+        self.stable = min(self.stable, at)
+
+    def withdraw(self, lesson: str) -> None:
+        """The last decision with what came of it leaves, and a lesson from it stands in its place, lest it is made again and again."""
+        self.drop_failed()
+        at = self._exchanges.pop().at
+        self._truncate(len(self.messages) - at)
+        self.sent_back(lesson)
+
     def drop_failed(self) -> None:
         self._truncate(self._failed)
         self._failed = 0

@@ -36,9 +36,10 @@ def closed_world(monkeypatch, tmp_path_factory):
 
 @pytest.fixture
 def reply():
-    """A decision as the model writes it: reply("tool", {...}) or reply(answer="...")."""
+    """A decision as the prompt asks for it, and as it stands in the history: reply("tool", {...}) or reply(answer="...")."""
 
     def make(action="none", arguments=None, answer=None, thought="t"):
-        return json.dumps({"thought": thought, "action": action, "action_input": arguments or {}, "final_answer": answer})
+        step = {"final_answer": answer} if action == "none" else {"action": action, "action_input": arguments or {}}
+        return json.dumps({"thought": thought, **step}, ensure_ascii=False)
 
     return make

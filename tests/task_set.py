@@ -89,8 +89,9 @@ def knowing(db):
     scripts = {task["question"]: script(task, db) for task in ALL}
 
     def reply(messages):
-        at = max(number for number, (role, content) in enumerate(messages) if role == "user" and content in scripts)
-        return scripts[messages[at][1]][(len(messages) - at) // 2]
+        asked = [content.split("\n")[0] for _, content in messages]  # a question may have a note under it
+        at = max(number for number, (role, _) in enumerate(messages) if role == "user" and asked[number] in scripts)
+        return scripts[asked[at]][(len(messages) - at) // 2]
 
     return reply
 

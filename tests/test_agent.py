@@ -79,7 +79,7 @@ def test_the_same_call_is_answered_from_memory_and_the_third_time_stopped(reply,
     call = reply("lookup_stock", {"product_id": "A-7"})
     result, endpoint, events = run([call] * 9, [stock[0]])
     assert (result.status, result.stop_reason, len(result.steps), stock[1]) == ("failed", "repeated_action", 3, ["A-7"])
-    assert "earlier observation" in told(endpoint)
+    assert told(endpoint).startswith("Observation from lookup_stock") and "Do not repeat it" in told(endpoint)
     assert [e.slug for e in events if isinstance(e, Noted)] == ["repeated_call"]
 
 
@@ -298,6 +298,71 @@ def test_a_number_from_nowhere_is_sent_back_once(reply, stock):
     replies = [reply("lookup_stock", {"product_id": "A-7"}), reply(answer="There are 47."), reply(answer="There are 12.")]
     result, endpoint, _ = run(replies, [stock[0]], check_numbers=True)
     assert (result.answer, "47" in told(endpoint)) == ("There are 12.", True)
+
+
+def test_what_is_sent_back_leaves_the_history_lest_it_is_repeated(reply, stock):
+    replies = [reply(answer="There are 47."), reply("lookup_stock", {"product_id": "A-7"}), reply(answer="12.")]
+    result, endpoint, events = run(replies, [stock[0]], require_tool=True)
+    assert (result.answer, [e.slug for e in events if isinstance(e, Noted)]) == ("12.", ["answer_sent_back"])
+    last = endpoint.requests[-1][0]
+    assert not any("47" in message.content for message in last)
+    assert [message.role for message in last[-3:]] == ["user", "assistant", "user"]
+    assert last[-3].content.startswith("How many A-7 are in stock?\n\nDo not guess")
+    kept = run(replies, [stock[0]], require_tool=True, raw_history=True)[1].requests[-1][0]
+    assert reply(answer="There are 47.") in [message.content for message in kept]
+
+
+def test_a_call_that_failed_and_is_made_again_leaves_a_lesson(reply, stock):
+    bad, good = reply("lookup_stock", {"wrong": 1}), reply("lookup_stock", {"product_id": "A-7"})
+    result, endpoint, events = run([bad, bad, good, reply(answer="12.")], [stock[0]])
+    assert (result.answer, [e.slug for e in events if isinstance(e, Noted)]) == ("12.", ["repeated_call"])
+    third = endpoint.requests[2][0]
+    assert bad not in [message.content for message in third]
+    assert third[-1].content.startswith("How many A-7 are in stock?\n\n(You have tried lookup_stock with {\"wrong\": 1}, in vain: ")
+    assert run([bad] * 9, [stock[0]])[0].stop_reason == "repeated_action"
+    assert run([bad, reply(answer="No."), bad, bad], [stock[0]])[0].stop_reason == "repeated_action"
+
+
+def test_a_failure_names_the_way_on(reply, stock):
+    @tool(read_only=True)
+    def other() -> str:
+        """Another."""
+        return "x"
+
+    _, endpoint, _ = run([reply("lookup_stock", {"wrong": 1}), reply(answer="No."), reply(answer="No.")], [stock[0], other])
+    assert endpoint.requests[1][0][-1].content.endswith("Correct the input, or call another tool that has it: other.")
+    _, endpoint, _ = run([reply("lookup_stock", {"product_id": "Z-1"}), reply(answer="No.")], [stock[0], other])
+    assert endpoint.requests[1][0][-1].content.endswith("If no other tool has it, finish and say that you cannot confirm it.")
+
+
+def test_a_calculation_with_a_number_from_nowhere_does_not_run(reply, stock):
+    ran = []
+
+    @tool(read_only=True, calculates=True)
+    def add(a: float, b: float) -> float:
+        """Add."""
+        ran.append((a, b))
+        return a + b
+
+    call = reply("add", {"a": 12, "b": 47})
+    replies = [call, reply("lookup_stock", {"product_id": "A-7"}), call, reply(answer="59.")]
+    result, endpoint, events = run(replies, [stock[0], add], check_numbers=True)
+    assert (result.answer, ran) == ("59.", [(12, 47)])  # said once; then it is the model's to know
+    assert "the number 47" in endpoint.requests[1][0][-1].content and "(action: one of lookup_stock)" in endpoint.requests[1][0][-1].content
+    assert [e.slug for e in events if isinstance(e, Noted)] == ["call_sent_back"]
+    assert run([call, reply(answer="59.")], [add])[0].answer == "59."
+
+
+def test_the_tool_that_the_question_speaks_of_is_suggested(reply, stock):
+    @tool(read_only=True, calculates=True)
+    def add(a: float, b: float) -> float:
+        """Add."""
+        return a + b
+
+    result, endpoint, _ = run([reply(answer="12.")], [stock[0], add])
+    assert told(endpoint) == "How many A-7 are in stock?\n(Begin with lookup_stock.)"
+    assert result.messages[0].content == "How many A-7 are in stock?"
+    assert told(run([reply(answer="12.")], [stock[0], add], suggest_tool=False)[1]) == "How many A-7 are in stock?"
 
 
 def test_an_invented_observation_is_noted_and_the_real_one_is_told(reply, stock):

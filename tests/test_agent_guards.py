@@ -109,5 +109,30 @@ def test_an_answer_of_nothing_but_numbers_is_checked_in_no_time():
     assert grounding.stray_number("199999 " * 50_000 + "200001") == "200001"
 
 
+CALCULATED = [
+    ("46 * 3.85", None), ("2*60 + 24", None), ("3.850 * 046", None), ("46 * 0.85", None), ("46 * (1 - 0.15)", None), ("46 * 1.15", None), ("-46", None),
+    ("1,000 / 46", None), ("46 * 17", "17"), ("46 * 3.86", "3.86"), ("0.84", "0.84"), ("sqrt(5)", "5"), ("", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("expression", "stray"), CALCULATED)
+def test_a_calculation_has_its_numbers_from_somewhere(expression, stray):
+    grounding = Grounding(check_numbers=True)
+    grounding.asked("What do 46 saws weigh, 15 percent less?")
+    grounding.observed(Observation("saws.md: 3.85 kilograms"))
+    call = ToolCall("calculator", {"expression": expression})
+    objection = grounding.objection_to(call)
+    assert (objection.number if objection else None) == stray
+    assert grounding.objection_to(call) is None  # said once
+    assert Grounding().objection_to(call) is None
+
+
+def test_a_long_calculation_over_many_numbers_is_checked_in_no_time():
+    """One by one, these would be ten billion comparisons."""
+    grounding = Grounding(check_numbers=True)
+    grounding.observed(Observation(" ".join(map(str, range(200_000)))))
+    assert grounding.objection_to(ToolCall("calculator", {"expression": "199999 + " * 50_000 + "0.123456"})).number == "0.123456"
+
+
 def test_numbers_are_read_as_people_write_them():
     assert [(w, v) for w, v, _ in numbers("1,234.5 of x2 and -3 or 1e3, v1.2, 50%")] == [("1,234.5", 1234.5), ("-3", -3.0), ("1e3", 1000.0), ("50", 50.0)]

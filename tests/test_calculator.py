@@ -148,5 +148,6 @@ def test_the_tool():
     assert tool.parameter_names == ("expression",)
     assert tool.function(expression="17.5% of 1234") == "215.95"
     assert ToolRegistry([tool]).names == ("calculator",)
-    for example in ("17.5% of 1234", "57 * (6*60 + 25)"):
+    assert tool.calculates
+    for example in ("17.5% of 1234", "12 * (7*24 + 5)"):
         assert example in tool.description and outcome(example)[0][0] == "ok", example

@@ -286,8 +286,8 @@ def test_yaml_values_follow_the_tools_schema():
 
 def test_canonical_is_one_line_with_its_keys_in_order():
     decision = Decision("a\nb", ToolCall("t", {"q": "中\ud83d"}))
-    assert canonical(decision) == '{"thought": "a\\nb", "action": "t", "action_input": {"q": "中\ufffd"}, "final_answer": null}'
-    assert canonical(Decision("", None, "x")) == '{"thought": "", "action": "none", "action_input": {}, "final_answer": "x"}'
+    assert canonical(decision) == '{"thought": "a\\nb", "action": "t", "action_input": {"q": "中\ufffd"}}'
+    assert canonical(Decision("", None, "x")) == '{"final_answer": "x"}'
     with pytest.raises(ValueError, match="JSON"):
         canonical(Decision("", ToolCall("t", {"n": math.nan})))
 

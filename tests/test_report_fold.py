@@ -42,6 +42,7 @@ OUTCOMES = [
     ("call_failed", [REPLY, CALL, BEGUN, ToolEnded(1, "look", "{}", "not_found")]),
     ("call_failed", [REPLY, CALL, ToolEnded(1, "look", "{}", "not_approved")]),
     ("call_repeated", [REPLY, CALL, Noted(1, "repeated_call", "")]),
+    ("call_sent_back", [REPLY, CALL, Noted(1, "call_sent_back", "")]),
     ("call_not_run", [REPLY, CALL, end("repeated_action")]),
     ("call_cut", [REPLY, CALL, BEGUN]),
     ("call_cut", [REPLY, CALL, BEGUN, end("cancelled", "cancelled")]),

@@ -36,6 +36,27 @@ def test_a_good_reply_removes_the_failed_exchange_before_it():
     assert transcript.sent() == 2  # the two failed messages were sent before and are gone
 
 
+def test_an_objection_stands_under_the_last_message():
+    transcript = made(1)
+    transcript.sent()
+    transcript.failed("bad", "again")
+    transcript.sent_back("no")
+    assert [message.role for message in transcript.messages] == ["system", "user", "assistant", "user"]
+    assert transcript.messages[-1].content.endswith("\n\nno") and transcript.sent() == 3
+    assert transcript.tokens == estimate_prompt(transcript.messages)
+
+
+def test_what_is_withdrawn_leaves_a_lesson():
+    transcript = made(2)
+    transcript.sent()
+    transcript.withdraw("that was nothing")
+    assert contents(transcript) == ["rules", "the question", "decision 0", "observation 0"] and transcript.sent() == 3
+    assert transcript.messages[-1].content.endswith("that was nothing")
+    transcript.withdraw("nor that")
+    assert transcript.messages[-1] == Message("user", "the question\n\nnor that") and transcript.sent() == 1
+    assert transcript.tokens == estimate_prompt(transcript.messages) and transcript.old(0) == []
+
+
 def test_roles_alternate_and_an_empty_reply_is_not_an_empty_message():
     transcript = made(2)
     transcript.failed(" \n", "again")

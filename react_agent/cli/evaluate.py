@@ -34,7 +34,8 @@ MAX_STEPS = 8
 # What --without takes away, as settings of the agent.
 WITHOUT: dict[str, dict[str, Any]] = {
     "examples": {"examples": False}, "decisions": {"raw_history": True}, "early-stop": {"early_stop": False},
-    "retry": {"retry_failed_input": False},
+    "retry": {"retry_failed_input": False}, "suggestion": {"suggest_tool": False},
+    "guards": {"require_tool": False, "check_numbers": False, "retry_failed_input": False},
 }  # fmt: skip
 
 
@@ -72,7 +73,8 @@ def add_evaluation_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--checks", action="append", default=[], metavar="FILE.py|MODULE", help="the functions that python checks name")
     group.add_argument("--without", action="append", default=[], choices=sorted(WITHOUT),
                        help="to measure what it is worth: examples (worked ones, in the prompt), decisions (in the history, not raw "
-                       "replies), early-stop (of a reply), retry (after a failed input)")  # fmt: skip
+                       "replies), early-stop (of a reply), suggestion (of the tool to begin with), retry (after a failed input), "
+                       "guards (retry, and --require-tool and --check-numbers where a task needs a tool)")  # fmt: skip
     group.add_argument("--compare", nargs=2, type=Path, metavar=("A", "B"), help="run nothing: what changed between two --out files, and "
                        "whether it is more than chance; with TASKS they are judged again")  # fmt: skip
     group.add_argument("--json", action="store_true", help="the sum as one JSON object on standard output")
@@ -169,10 +171,11 @@ def agents_from(args: argparse.Namespace, endpoint: Endpoint, tools: ToolRegistr
     switches = {name: value for taken in args.without for name, value in WITHOUT[taken].items()}
 
     def make(task: Task, number: int) -> Agent:
+        needed = task.needs_tool
+        guards: dict[str, Any] = {"require_tool": args.require_tool or needed, "check_numbers": args.check_numbers or needed}
         return Agent(
-            endpoint, tools, limits=limits, language=args.lang, instructions=instructions, require_tool=args.require_tool,
-            check_numbers=args.check_numbers, summarise=args.summarise, approve=approve,
-            trace=trace_file(args.traces, task.id, number), secrets=secrets, **switches,
+            endpoint, tools, limits=limits, language=args.lang, instructions=instructions, summarise=args.summarise, approve=approve,
+            trace=trace_file(args.traces, task.id, number), secrets=secrets, **(guards | switches),
         )  # fmt: skip
 
     return make

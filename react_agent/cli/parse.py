@@ -124,7 +124,8 @@ def made(decision: Decision, text: str) -> dict[str, Any]:
     """A decision for a program."""
     repairs = [dict(zip(("line", "column"), place(text, repair.offset), strict=True)) | {"name": repair.name, "offset": repair.offset}
                for repair in decision.repairs]  # fmt: skip
-    return {"ok": True, "decision": json.loads(canonical(decision)), "repairs": repairs}
+    whole = {"thought": "", "action": "none", "action_input": {}, "final_answer": None} | json.loads(canonical(decision))
+    return {"ok": True, "decision": whole, "repairs": repairs}
 
 
 def refused(error: ParseError, told: str) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from react_agent.tools.calculator_values import Percent, add, negate, overflow, 
 
 _DESCRIPTION = (
     "Calculates one expression of numbers, without units or names: + - * / // % ** ( ), 17.5% of 1234, sqrt, round, min, max, sum. "
-    "Example: 57 * (6*60 + 25)"
+    "Example: 12 * (7*24 + 5)"
 )
 _TAKES_PERCENT = frozenset((add, subtract, negate))
 
@@ -70,4 +70,4 @@ def calculator_tools() -> list[Tool]:
     """The tool `calculator`."""
     expression = {"type": "string"}
     parameters = {"type": "object", "properties": {"expression": expression}, "required": ["expression"], "additionalProperties": False}
-    return [Tool(name="calculator", description=_DESCRIPTION, parameters=parameters, function=calculate, read_only=True)]
+    return [Tool("calculator", _DESCRIPTION, parameters, calculate, read_only=True, calculates=True)]

@@ -1,0 +1,65 @@
+"""What the loop says to the model, in the words of its prompts."""
+
+import json
+from collections.abc import Sequence
+
+from react_agent.agent_guards import INPUT_ERRORS, Objection
+from react_agent.errors import ParseError
+from react_agent.prompt import PromptSet
+from react_agent.registry import ToolRegistry
+from react_agent.types import Observation, ToolCall
+
+QUOTED = 200  # characters of what is sent back that stand in the objection to it
+STARTED = 60  # characters of an observation that stand in the note which takes its place
+
+
+class Telling:
+    """Fills the frames and re-prompts of one language with the names of these tools."""
+
+    def __init__(self, prompts: PromptSet, tools: ToolRegistry) -> None:
+        self._prompts = prompts
+        self._tools = tools
+        self._calculators = [tool.name for tool in tools if tool.calculates]
+
+    def question(self, question: str, tool: str | None) -> str:
+        """tool: the one to begin with, if there is one."""
+        return self._prompts.frame("likely_tool", question=question, tool=tool) if tool else question
+
+    def observation(self, tool: str, observation: Observation) -> str:
+        """With the way on, where the call failed."""
+        error = observation.error
+        frame = "observation" if error is None else "failed_input" if error in INPUT_ERRORS else "failed"
+        return self._prompts.frame(frame, tool=tool, content=observation.content, others=self._others(tool))
+
+    def repeated(self, tool: str) -> str:
+        return self._prompts.frame("repeated_call", tool=tool, others=self._others(tool))
+
+    def in_vain(self, call: ToolCall, observation: Observation) -> str:
+        """What is left of a call that failed and was made again."""
+        arguments = json.dumps(call.arguments, ensure_ascii=False)
+        return self._prompts.frame("in_vain", tool=call.name, arguments=arguments, content=observation.content)
+
+    def objection(self, objection: Objection, what: str) -> str:
+        """what: the answer that is sent back."""
+        return self._prompts.frame(
+            objection.slug, number=objection.number, answer=what[:QUOTED], tools=_listed(self._tools.names),
+            lookups=_listed([name for name in self._tools.names if name not in self._calculators]),
+            calculators=_listed(self._calculators or self._tools.names),
+        )  # fmt: skip
+
+    def unreadable(self, error: ParseError, *, again: bool) -> str:
+        """again: the reply is the one before it, and the same prompt again would get it once more."""
+        told = self._prompts.reprompt(
+            error.reason, hint=error.hint, excerpt=error.excerpt, line=error.line, column=error.column, tools=_listed(self._tools.names),
+        )  # fmt: skip
+        return f"{told} {self._prompts.frames['same_reply']}" if again else told
+
+    def compacted(self, tool: str, content: str) -> str:
+        return self._prompts.frame("compacted", tool=tool, start=" ".join(content.split())[:STARTED])
+
+    def _others(self, tool: str) -> str:
+        return _listed([name for name in self._tools.names if name != tool])
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names) or "none"
