@@ -48,6 +48,8 @@ FAILED = [
     ("SELECT * FROM main.Bokos", "no such table: main.Bokos", f"did you mean books?; {TABLES}"),
     ("SELECT count(*) FROM readers JOIN cities ON readers.city_id = cities.id", "no such table: cities",
      f"it is a column: readers.city; {READERS}; {TABLES}"),
+    ("SELECT title, unit_price FROM library WHERE title = 'x'", "no such table: library", f"books has these columns; {TABLES}"),
+    ("SELECT title, city FROM library", "no such table: library", TABLES),
     ("SELECT * FROM information_schema.tables", "no such table: information_schema.tables", TABLES),
     ("SELECT YEAR(day) FROM loans", "no such function: YEAR", DATES.format("%Y")),
     ("SELECT nosuch(1)", "no such function: nosuch", "SQLite does not have it; use another function"),

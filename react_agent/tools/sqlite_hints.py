@@ -191,9 +191,19 @@ def _for_table(name: str, question: Question) -> str:
     near = [each for each in known if singular(each) == singular(wanted)] or _spelled_like(wanted, known)
     if near:
         return join(f"did you mean {spelled(known[near[0]])}?", _table_names(question))
+    if owner := _owner_of_columns(question):
+        return join(f"{spelled(owner.name)} has these columns", _table_names(question))
     pairs = ((table, name) for table in question.tables for name in table.column_names)
     columns = [f"{spelled(table.name)}.{spelled(name)}" for table, name in pairs if name.lower() == singular(wanted)]
     return join(f"it is a column: {' or '.join(columns[:3])}" if columns else "", _columns_of(question.in_scope), _table_names(question))
+
+
+def _owner_of_columns(question: Question) -> Table | None:
+    """The only table that has all columns that the statement names, where it names two or more."""
+    there = {name.lower() for table in question.tables for name in table.column_names}
+    asked = {word.value for word in question.words if word.kind == "word" and word.value in there}
+    owners = [table for table in question.tables if asked <= set(map(str.lower, table.column_names))]
+    return owners[0] if len(asked) > 1 and len(owners) == 1 else None
 
 
 def singular(word: str) -> str:
