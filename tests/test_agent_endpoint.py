@@ -91,7 +91,7 @@ class Odd(ScriptedEndpoint):
 
 
 def test_what_an_endpoint_cannot_tell_of_itself_is_unknown(reply, tmp_path, caplog):
-    assert run(Odd([reply(answer="Here.")], context_window=560), tmp_path).answer == "Here."
+    assert run(Odd([reply(answer="Here.")], context_window=460), tmp_path).answer == "Here."
     assert read_trace(tmp_path / "t.jsonl")[0].event.endpoint == {"endpoint": "Odd"}
     assert "no counter" in caplog.text
 

@@ -74,11 +74,11 @@ def test_an_evaluation_from_the_tasks_to_the_page(run, db, tmp_path):
         ["all", "8/9", "89", "57", "to", "98", "2.1"],
     ]  # fmt: skip
     assert table[3][7:11] == ["0.9", "2,111", "1,900", "84"]
-    for line in ("stopped by          answer 9", "unreadable replies  0 of 17 (0.0 %)", "repairs             none", "wrong               1: sql-03"):
+    for line in ("stopped by          answer 8, ungrounded_answer 1", "unreadable replies  0 of 19 (0.0 %)", "repairs             none", "wrong               1: sql-03"):
         assert line in out
     lines = err.splitlines()
     assert lines[0].startswith("1/9  right  sql-01, 2 steps, ") and "1 right, " in lines[0] and " a minute, " in lines[0] and lines[0].endswith(" left)")
-    assert "2/9  wrong  sql-03, 1 step, " in lines[1] and ": it says 123456 in place of 35.28 ± 0.006  (1 right, " in lines[1]
+    assert "2/9  wrong  sql-03, 3 steps, " in lines[1] and ": stopped by ungrounded_answer  (1 right, " in lines[1]
     assert lines[-1] == "page     p.html"
     assert sorted(path.name for path in (tmp_path / "traces").iterdir()) == sorted(f"{each.id}.{end}" for each in outcomes for end in ("html", "jsonl"))
     assert all(is_report(Path(each.trace).with_suffix(".html")) and read_trace(each.trace) for each in outcomes)
