@@ -40,7 +40,7 @@ def agent(folder, reply, **options):
         return reply("look" if looking else "append", {"number": number})
 
     def question(messages):
-        return next(m for m in messages if m.content == "Append eight lines.")
+        return next(m for m in messages if m.content.startswith("Append eight lines."))
 
     return Agent(ScriptedEndpoint(model), [append, look], approve=lambda _: True, limits=options.pop("limits", None), **options)
 
