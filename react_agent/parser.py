@@ -7,7 +7,9 @@ from typing import Any
 from react_agent.errors import ParseError
 from react_agent.lenient_json import Reading, Unreadable, strict_object
 from react_agent.lenient_json_decision import is_echo
+from react_agent.lenient_json_keys import CANONICAL
 from react_agent.parser_choose import Choice
+from react_agent.parser_names import is_none
 from react_agent.parser_place import Place
 from react_agent.parser_refusals import nothing_decided
 from react_agent.parser_shape import Shape, plain_shape, shape
@@ -41,14 +43,21 @@ def parse_decision(completion: Completion, tools: ToolRegistry) -> Decision:
 
 
 def canonical(decision: Decision) -> str:
-    """The decision as one line of JSON, for the model's history: the keys that say something, in order; lone surrogates become U+FFFD.
+    """The decision as one line of JSON, for the model's history; lone surrogates become U+FFFD.
 
-    Raises ValueError for arguments that JSON cannot hold, which no parsed decision has.
+    Only the keys that say something, in order; all four where fewer would leave a doubt: an argument has the name of one of them, the
+    answer is a word for none, or has an object in it. Raises ValueError for arguments that JSON cannot hold, which no parsed decision has.
     """
-    call = decision.call
-    value: dict[str, Any] = {"thought": decision.thought} if decision.thought else {}
-    value |= {"action": call.name, "action_input": call.arguments} if call else {"final_answer": decision.final_answer}
-    text = _ENCODE(value)
+    call, answer = decision.call, decision.final_answer or ""
+    said: dict[str, Any]
+    if call:
+        said, in_doubt = {"action": call.name, "action_input": call.arguments}, not CANONICAL.keys().isdisjoint(call.arguments)
+    else:
+        said, in_doubt = {"final_answer": answer}, "{" in answer or is_none(answer)
+    rest: dict[str, Any] = {"thought": decision.thought} if decision.thought else {}
+    if in_doubt:
+        rest = {"thought": decision.thought, "action": "none", "action_input": {}, "final_answer": None}
+    text = _ENCODE(rest | said)
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 

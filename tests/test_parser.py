@@ -292,6 +292,18 @@ def test_canonical_is_one_line_with_its_keys_in_order():
         canonical(Decision("", ToolCall("t", {"n": math.nan})))
 
 
+IN_DOUBT = [Decision("t", None, "n\ufeffull"), Decision("", None, "N/A"), Decision("t", None, 'write {"action": "x"}'),
+            Decision("t", ToolCall("search", {"query": "x", "final_answer": None}))]  # fmt: skip
+
+
+@pytest.mark.parametrize("decision", IN_DOUBT, ids=repr)
+def test_canonical_has_all_four_keys_where_fewer_leave_a_doubt(decision):
+    assert set(json.loads(canonical(decision))) >= {"action", "action_input", "final_answer"}
+    tools = ToolRegistry([Tool("search", "", {"type": "object"}, lambda **_: "", read_only=True)])
+    again = parse_decision(Completion(canonical(decision), "stop"), tools)
+    assert (again.call, again.final_answer) == (decision.call, decision.final_answer)
+
+
 # Properties
 
 
