@@ -62,7 +62,7 @@ class Run:
         self.budget = Budget(setup.limits, setup.clock, seconds_before=seconds_before)
         self.telling = Telling(setup.prompts, setup.tools)
         self.transcript = Transcript(setup.opening, self.telling.compacted, history)
-        self.transcript.ask(self.telling.question(question, likely_tool(question, setup.tools) if setup.suggest_tool else None))
+        self.transcript.ask(self.telling.question(question, _suggested(setup, question)))
         asked = setup.prompts.frames["summarise"] if setup.summarise else ""
         self.endpoint = SafeEndpoint(setup.endpoint)
         self.room = Room(self.budget, self.transcript, self.endpoint, self.journal, asked)
@@ -221,6 +221,14 @@ class Run:
         )  # fmt: skip
         self.journal.end(RunEnded(result.status, stop, answer, len(self.steps), usage, seconds, error, forced, cost))
         return result
+
+
+def _suggested(setup: Setup, question: str) -> str | None:
+    """The tool to begin with: the only one where one is required, else the one that the question speaks of."""
+    if not setup.suggest_tool:
+        return None
+    names = setup.tools.names
+    return names[0] if setup.require_tool and len(names) == 1 else likely_tool(question, setup.tools)
 
 
 def _described(tool: Tool) -> dict[str, Any]:

@@ -307,7 +307,7 @@ def test_what_is_sent_back_leaves_the_history_lest_it_is_repeated(reply, stock):
     last = endpoint.requests[-1][0]
     assert not any("47" in message.content for message in last)
     assert [message.role for message in last[-3:]] == ["user", "assistant", "user"]
-    assert last[-3].content.startswith("How many A-7 are in stock?\n\nDo not guess")
+    assert last[-3].content.startswith("How many A-7 are in stock?\n(Begin with lookup_stock.)\n\nDo not guess")
     kept = run(replies, [stock[0]], require_tool=True, raw_history=True)[1].requests[-1][0]
     assert reply(answer="There are 47.") in [message.content for message in kept]
 
@@ -363,6 +363,13 @@ def test_the_tool_that_the_question_speaks_of_is_suggested(reply, stock):
     assert told(endpoint) == "How many A-7 are in stock?\n(Begin with lookup_stock.)"
     assert result.messages[0].content == "How many A-7 are in stock?"
     assert told(run([reply(answer="12.")], [stock[0], add], suggest_tool=False)[1]) == "How many A-7 are in stock?"
+
+
+def test_the_only_tool_is_suggested_where_one_is_required(reply, stock):
+    replies = [reply("lookup_stock", {"product_id": "A-7"}), reply(answer="12.")]
+    _, endpoint, _ = run(replies, [stock[0]], require_tool=True)
+    assert endpoint.requests[0][0][-1].content == "How many A-7 are in stock?\n(Begin with lookup_stock.)"
+    assert run(replies, [stock[0]])[1].requests[0][0][-1].content == "How many A-7 are in stock?"
 
 
 def test_an_invented_observation_is_noted_and_the_real_one_is_told(reply, stock):
