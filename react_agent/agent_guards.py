@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from react_agent.prompt_linking import UNSPACED
 from react_agent.registry import Tool
 from react_agent.types import Observation, ToolCall
 
@@ -26,8 +27,7 @@ ADMISSION = re.compile(
     r"|超时|未知|拒绝|無法|沒有|[未沒](?:找|查)到|暫無|並無|無此|失敗|錯誤|逾時|拒絕",
     re.IGNORECASE,
 )
-_CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"  # in these scripts a number stands without a space: 共12个
-_NUMBER = re.compile(rf"(?:(?<![\w.])|(?<=[{_CJK}]))[-+]?(?:\d{{1,3}}(?:,\d{{3}})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_NUMBER = re.compile(rf"(?:(?<![\w.])|(?<=[{UNSPACED}]))[-+]?(?:\d{{1,3}}(?:,\d{{3}})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?")
 # Numbers that need no source: small ones, and those of time and of percentages.
 COMMON_NUMBERS = frozenset({0.0, 1.0, 2.0, 3.0, 4.0, 7.0, 12.0, 24.0, 30.0, 52.0, 60.0, 100.0, 365.0, 1000.0, 3600.0})
 PERIODS = (1, 2, 3)  # calls in turn that are a repetition when they come for the third time: A-A-A, A-B-A-B-A-B, ...

@@ -7,6 +7,7 @@ from react_agent.agent_guards import INPUT_ERRORS, Objection
 from react_agent.errors import ParseError
 from react_agent.prompt import PromptSet
 from react_agent.registry import ToolRegistry
+from react_agent.registry_neutral import neutral
 from react_agent.types import Observation, ToolCall
 
 QUOTED = 200  # characters of what is sent back that stand in the objection to it
@@ -32,17 +33,17 @@ class Telling:
         return self._prompts.frame(frame, tool=tool, content=observation.content, others=self._others(tool))
 
     def repeated(self, tool: str) -> str:
-        return self._prompts.frame("repeated_call", tool=tool, others=self._others(tool))
+        return self._prompts.frame("repeated_call", others=self._others(tool))
 
     def in_vain(self, call: ToolCall, observation: Observation) -> str:
         """What is left of a call that failed and was made again."""
-        arguments = json.dumps(call.arguments, ensure_ascii=False)
+        arguments = neutral(json.dumps(call.arguments, ensure_ascii=False))  # the model's words, here in the user's turn
         return self._prompts.frame("in_vain", tool=call.name, arguments=arguments, content=observation.content)
 
     def objection(self, objection: Objection, what: str) -> str:
         """what: the answer that is sent back."""
         return self._prompts.frame(
-            objection.slug, number=objection.number, answer=what[:QUOTED], tools=_listed(self._tools.names),
+            objection.slug, number=objection.number, answer=neutral(what[:QUOTED]), tools=_listed(self._tools.names),
             lookups=_listed([name for name in self._tools.names if name not in self._calculators]),
             calculators=_listed(self._calculators or self._tools.names),
         )  # fmt: skip

@@ -8,7 +8,8 @@ from react_agent.registry import Tool
 
 CLEAR = 1.5  # how many times the second-best score the best has to be
 _WORD = re.compile(r"[^\W\d_]{3,}")
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+")
+UNSPACED = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"  # in these scripts words and numbers stand without spaces: 共12个
+_UNSPACED = re.compile(f"[{UNSPACED}]+")
 # Words of any question, and of what tools do in general.
 _COMMON = frozenset(re.findall(r"\w+", """
     about after all and any are before best between both but call can column columns come comes could did does each end example
@@ -21,8 +22,8 @@ _COMMON = frozenset(re.findall(r"\w+", """
 
 def words_of(text: str) -> set[str]:
     """The stems of the telling words of a text; in scripts without spaces, each two characters."""
-    pairs = {run[at : at + 2] for run in _CJK.findall(text) for at in range(len(run) - 1)}
-    words = map(str.casefold, _WORD.findall(_CJK.sub(" ", text.replace("_", " "))))
+    pairs = {run[at : at + 2] for run in _UNSPACED.findall(text) for at in range(len(run) - 1)}
+    words = map(str.casefold, _WORD.findall(_UNSPACED.sub(" ", text.replace("_", " "))))
     return pairs | {stem(word) for word in words if word not in _COMMON}
 
 

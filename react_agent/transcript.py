@@ -23,8 +23,9 @@ class Exchange:
 
 
 class Transcript:
-    """The messages of a dialogue. Only ever appended to, but for two cases: a failed exchange leaves once a good reply has come,
-    and compaction shortens what is old; `stable` tells how many leading messages are as they were at the last request.
+    """The messages of a dialogue. Only ever appended to, but for these cases: a failed exchange leaves once a good reply has come,
+    a decision that is sent back or withdrawn leaves a line under the last message, and compaction shortens what is old; `stable`
+    tells how many leading messages are as they were at the last request.
 
     history: the dialogue before the question. note: what takes the place of a tool's observation.
     """
@@ -79,10 +80,7 @@ class Transcript:
     def sent_back(self, objection: str) -> None:
         """A decision that is not accepted: it leaves, lest it is repeated, and the objection stands under the last message."""
         self.drop_failed()
-        at = len(self.messages) - 1
-        self.messages[at] = self.with_notice(objection)[at]
-        self.meter.replaced(at, self.messages[at])
-        self.stable = min(self.stable, at)
+        self._put(len(self.messages) - 1, self.with_notice(objection)[-1])
 
     def withdraw(self, lesson: str) -> None:
         """The last decision with what came of it leaves, and a lesson from it stands in its place, lest it is made again and again."""
@@ -140,10 +138,13 @@ class Transcript:
         old = self.messages[at]
         if len(text) >= len(old.content):
             return 0
-        self.messages[at] = Message(old.role, text)
-        self.meter.replaced(at, self.messages[at])
-        self.stable = min(self.stable, at)
+        self._put(at, Message(old.role, text))
         return 1
+
+    def _put(self, at: int, message: Message) -> None:
+        self.messages[at] = message
+        self.meter.replaced(at, message)
+        self.stable = min(self.stable, at)
 
 
 def shortened(text: str) -> str:
