@@ -104,25 +104,27 @@ class Grounding:
     succeeded: bool = False
     failed: bool = False
     _made: dict[str, int] = field(default_factory=dict)
-    _texts: list[str] = field(default_factory=list)
+    _known: set[float] = field(default_factory=set)  # the numbers of the question and of the observations
 
     def asked(self, question: str) -> None:
-        self._texts.append(question)
+        self._learn(question)
 
     def observed(self, observation: Observation) -> None:
         self.last_error = observation.error
         self.succeeded = self.succeeded or observation.error is None
         self.failed = self.failed or observation.error is not None
+        self._learn(observation.content)
+
+    def _learn(self, text: str) -> None:
         if self.check_numbers:
-            self._texts.append(observation.content)
+            self._known.update(value for _, value, _ in numbers(text))
 
     def objection_to(self, call: ToolCall) -> Objection | None:
         """What is wrong with a calculation: its first number that neither the question nor an observation has, as it is, as a percentage,
         or as what a percentage leaves or adds."""
-        if not self.check_numbers:
+        if not self.check_numbers or "invented_input" in self._made:
             return None
-        sources = COMMON_NUMBERS | {value for text in self._texts for _, value, _ in numbers(text)}
-        known = {_same(each) for value in sources for each in (value, value / 100, 1 - value / 100, 1 + value / 100)}
+        known = {_same(each) for value in COMMON_NUMBERS | self._known for each in (value, value / 100, 1 - value / 100, 1 + value / 100)}
         given = (number for text in map(str, call.arguments.values()) for number in numbers(text))
         stray = next((written for written, value, _ in given if _same(value) not in known), None)
         return None if stray is None else self._make(Objection("invented_input", stray), 1)
@@ -153,7 +155,7 @@ class Grounding:
 
     def stray_number(self, answer: str) -> str:
         """The first number of the answer that neither the question nor an observation has, rounding allowed; else empty."""
-        known = sorted({value for text in self._texts for _, value, _ in numbers(text)})
+        known = sorted(self._known)
         for written, value, decimals in numbers(answer):
             slack = 0.5000001 * 10.0**-decimals * (decimals > 0 or abs(value) > 20) + 1e-9
             nearest = bisect_left(known, value - slack)
