@@ -30,6 +30,12 @@ ADMISSION = re.compile(
 _NUMBER = re.compile(rf"(?:(?<![\w.])|(?<=[{UNSPACED}]))[-+]?(?:\d{{1,3}}(?:,\d{{3}})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?")
 # Numbers that need no source: small ones, and those of time and of percentages.
 COMMON_NUMBERS = frozenset({0.0, 1.0, 2.0, 3.0, 4.0, 7.0, 12.0, 24.0, 30.0, 52.0, 60.0, 100.0, 365.0, 1000.0, 3600.0})
+# What a question says of a number that is compared with and not calculated with, and where its numbers are part of a name.
+_BOUND = re.compile(
+    r"(?:\b(?:above|below|over|under|than|least|most|exceeds?)|[超低高大小少多][于於过過]|至少|至多)\W*\Z", re.IGNORECASE
+)  # fmt: skip
+_NAMED = re.compile(r"""'[^'\n]*'|"[^"\n]*"|`[^`\n]*`|“[^”\n]*”|‘[^’\n]*’|「[^」\n]*」|[\w]*(?:[./:-]\w*\d\w*){2,}|\w+/\d+""")
+_YEARS = range(1900, 2101)
 PERIODS = (1, 2, 3)  # calls in turn that are a repetition when they come for the third time: A-A-A, A-B-A-B-A-B, ...
 
 
@@ -95,25 +101,36 @@ class Objection:
 @dataclass(slots=True)
 class Grounding:
     """What stands behind an answer. Each objection is made a limited number of times; then the answer is taken, or, where
-    a tool is required, the run fails."""
+    a tool is required, the run fails. can_calculate: there is a tool that calculates."""
 
     require_tool: bool = False
     check_numbers: bool = False
     retry_failed_input: bool = True
+    can_calculate: bool = False
     last_error: str | None = None
     succeeded: bool = False
     failed: bool = False
     _made: dict[str, int] = field(default_factory=dict)
     _known: set[float] = field(default_factory=set)  # the numbers of the question and of the observations
+    _unused: dict[str, float] = field(default_factory=dict)  # the question's numbers that no call has had yet, as they are written
 
     def asked(self, question: str) -> None:
         self._learn(question)
+        if self.check_numbers and self.can_calculate:
+            self._unused = dict(amounts(question))
 
     def observed(self, observation: Observation) -> None:
         self.last_error = observation.error
         self.succeeded = self.succeeded or observation.error is None
         self.failed = self.failed or observation.error is not None
         self._learn(observation.content)
+
+    def succeeded_with(self, call: ToolCall, *, calculates: bool) -> None:
+        """The call's numbers are used; a calculation is the model's own word on all of them."""
+        if self._unused:
+            used = {_same(value) for _, value, _ in _numbers_in(call)}
+            left = {written: value for written, value in self._unused.items() if used.isdisjoint(map(_same, _forms(value)))}
+            self._unused = {} if calculates else left
 
     def _learn(self, text: str) -> None:
         if self.check_numbers:
@@ -124,9 +141,8 @@ class Grounding:
         or as what a percentage leaves or adds."""
         if not self.check_numbers or "invented_input" in self._made:
             return None
-        known = {_same(each) for value in COMMON_NUMBERS | self._known for each in (value, value / 100, 1 - value / 100, 1 + value / 100)}
-        given = (number for text in map(str, call.arguments.values()) for number in numbers(text))
-        stray = next((written for written, value, _ in given if _same(value) not in known), None)
+        known = {_same(each) for value in COMMON_NUMBERS | self._known for each in _forms(value)}
+        stray = next((written for written, value, _ in _numbers_in(call) if _same(value) not in known), None)
         return None if stray is None else self._make(Objection("invented_input", stray), 1)
 
     def ungrounded(self, answer: str) -> bool:
@@ -144,6 +160,8 @@ class Grounding:
             return made
         if self.check_numbers and (number := self.stray_number(answer)):
             return self._make(Objection("number_from_nowhere", number), 1)
+        if self._unused and self.succeeded and self.last_error is None and not ADMISSION.search(answer):
+            return self._make(Objection("unused_number", next(iter(self._unused))), 1)
         return None
 
     def _make(self, objection: Objection, most: int) -> Objection | None:
@@ -162,6 +180,25 @@ class Grounding:
             if nearest == len(known) or known[nearest] > value + slack:
                 return written
         return ""
+
+
+def amounts(question: str) -> Iterable[tuple[str, float]]:
+    """The numbers of a question that an answer to it must have been calculated with: no small ones, no years, none in a name or a
+    version, none that is only a bound, as in "above 50"."""
+    plain = _NAMED.sub(lambda name: " " * len(name[0]), question)
+    for match in _NUMBER.finditer(plain):
+        value = float(match[0].replace(",", ""))
+        if abs(value) not in COMMON_NUMBERS and value not in _YEARS and not _BOUND.search(plain, 0, match.start()):
+            yield match[0], value
+
+
+def _forms(value: float) -> tuple[float, ...]:
+    """A number as it is, as a percentage, and as what a percentage leaves or adds."""
+    return value, value / 100, 1 - value / 100, 1 + value / 100
+
+
+def _numbers_in(call: ToolCall) -> Iterable[tuple[str, float, int]]:
+    return (number for text in map(str, call.arguments.values()) for number in numbers(text))
 
 
 def _same(value: float) -> str:

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 from react_agent.agent_calls import Calls, known_as
 from react_agent.agent_endpoint import SafeEndpoint
@@ -29,6 +29,7 @@ OBJECTIONS = {
     "answer_without_tool": "the answer was sent back: no tool call stands behind it",
     "answer_after_failure": "the answer was sent back: the last call failed because of its input",
     "number_from_nowhere": "the answer was sent back: its number {number} is in no observation and not in the question",
+    "unused_number": "the answer was sent back: the question's number {number} has not been calculated with",
     "invented_input": "the call was not run: its number {number} is in no observation and not in the question",
 }
 
@@ -36,13 +37,13 @@ OBJECTIONS = {
 @dataclass(frozen=True, slots=True)
 class Turn:
     """A step and what follows from it. told: for the model, empty when nothing is added to the history. accepted: the answer stands.
-    history: what becomes of the decision there: it is kept; it leaves (sent_back), lest it is repeated; it and the call before it leave
-    (withdrawn). stop, error: the run ends here."""
+    sent_back: the decision leaves the history, lest it is repeated, and what is told stands under the last message. stop, error: the
+    run ends here."""
 
     step: Step
     told: str = ""
     tool: str = ""
-    history: Literal["kept", "sent_back", "withdrawn"] = "kept"
+    sent_back: bool = False
     accepted: bool = False
     stop: StopReason | None = None
     error: str = ""
@@ -69,7 +70,8 @@ class Run:
         self.thinking = Thinking(setup, self.room)
         gate = Gate(setup.approve)
         self.calls = Calls(setup.tools, gate, self.journal, self.budget, setup.clock, setup.prompts.frames["outcome_unknown"])
-        self.grounding = Grounding(setup.require_tool, setup.check_numbers, setup.retry_failed_input)
+        calculates = any(tool.calculates for tool in setup.tools)
+        self.grounding = Grounding(setup.require_tool, setup.check_numbers, setup.retry_failed_input, calculates)
         self.grounding.asked(question)
         self.steps: list[Step] = []
         self._last_call = ""  # whose observation is the last one in the transcript
@@ -139,7 +141,7 @@ class Run:
         answer = step.answer or ""
         if not self.forced and (objection := self.grounding.objection(answer)):
             self.journal.note("answer_sent_back", OBJECTIONS[objection.slug].format(number=objection.number))
-            return self._sent_back(step, objection, answer)
+            return self._sent_back(step, objection)
         if self.grounding.ungrounded(answer):
             return Turn(replace(step, note="ungrounded"), stop="ungrounded_answer")
         return Turn(step, accepted=True)
@@ -159,22 +161,24 @@ class Run:
             return self._sent_back(step, objection)
         observation, stop = self.calls.run(step.number, call, checked, known)
         self.grounding.observed(observation)
-        self._last_call = known
+        if observation.error is None and isinstance(checked, Prepared):
+            self.grounding.succeeded_with(call, calculates=checked.tool.calculates)
         done = Step(step.number, step.completion, step.decision, observation)
+        if observation.error in INPUT_ERRORS and not self.setup.raw_history:
+            return Turn(done, self.telling.in_vain(call, observation), call.name, sent_back=True, stop=stop)
+        self._last_call = known
         return Turn(done, self.telling.observation(call.name, observation), call.name, stop=stop)
 
-    def _sent_back(self, step: Step, objection: Objection, answer: str = "") -> Turn:
-        return Turn(replace(step, note=objection.slug), self.telling.objection(objection, answer), history="sent_back")
+    def _sent_back(self, step: Step, objection: Objection) -> Turn:
+        return Turn(replace(step, note=objection.slug), self.telling.objection(objection), sent_back=True)
 
     def _repeated(self, step: Step, call: ToolCall, earlier: Observation, at_once: bool) -> Turn:
         """A call that is answered from memory. at_once: its earlier observation is the last one, and need not be said again."""
         self.journal.note("repeated_call", f"{call.name} was called with the same arguments before; its earlier observation was given")
-        if not at_once:
-            return Turn(step, f"{self.telling.observation(call.name, earlier)}\n{self.telling.repeated(call.name)}", call.name)
-        if earlier.error not in INPUT_ERRORS:
-            return Turn(step, self.telling.repeated(call.name), call.name, history="sent_back")
-        self._last_call = ""
-        return Turn(step, self.telling.in_vain(call, earlier), call.name, history="withdrawn")
+        told = self.telling.repeated(call.name)
+        if at_once or (earlier.error in INPUT_ERRORS and not self.setup.raw_history):  # what came of it is in sight
+            return Turn(step, told, call.name, sent_back=True)
+        return Turn(step, f"{self.telling.observation(call.name, earlier)}\n{told}", call.name)
 
     # record and finish
 
@@ -198,9 +202,8 @@ class Run:
 
     def _remember(self, turn: Turn, decision: Decision) -> None:
         shown = turn.step.completion.text if self.setup.raw_history else canonical(decision)
-        if turn.history != "kept" and not self.setup.raw_history:
-            keep_out = self.transcript.sent_back if turn.history == "sent_back" else self.transcript.withdraw
-            keep_out(turn.told)
+        if turn.sent_back and not self.setup.raw_history:
+            self.transcript.sent_back(turn.told)
         elif turn.told:
             self.transcript.good(shown, turn.told, turn.tool)
         else:

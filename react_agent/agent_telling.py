@@ -10,7 +10,6 @@ from react_agent.registry import ToolRegistry
 from react_agent.registry_neutral import neutral
 from react_agent.types import Observation, ToolCall
 
-QUOTED = 200  # characters of what is sent back that stand in the objection to it
 STARTED = 60  # characters of an observation that stand in the note which takes its place
 
 
@@ -36,16 +35,18 @@ class Telling:
         return self._prompts.frame("repeated_call", others=self._others(tool))
 
     def in_vain(self, call: ToolCall, observation: Observation) -> str:
-        """What is left of a call that failed and was made again."""
-        arguments = neutral(json.dumps(call.arguments, ensure_ascii=False))  # the model's words, here in the user's turn
-        return self._prompts.frame("in_vain", tool=call.name, arguments=arguments, content=observation.content)
+        """What is left of a call that failed because of its input: the model's words and the tool's, here in the user's turn."""
+        arguments = neutral(json.dumps(call.arguments, ensure_ascii=False))
+        message, hint = map(neutral, _failure(observation.content))
+        told = {"tool": call.name, "arguments": arguments, "message": message}
+        return self._prompts.frame("in_vain", hint=hint, **told) if hint else self._prompts.frame("in_vain_without_hint", **told)
 
-    def objection(self, objection: Objection, what: str) -> str:
-        """what: the answer that is sent back."""
+    def objection(self, objection: Objection) -> str:
+        looked_up = objection.slug == "number_from_nowhere" and not self._calculators
         return self._prompts.frame(
-            objection.slug, number=objection.number, answer=neutral(what[:QUOTED]), tools=_listed(self._tools.names),
+            "number_not_looked_up" if looked_up else objection.slug, number=objection.number, tools=_listed(self._tools.names),
             lookups=_listed([name for name in self._tools.names if name not in self._calculators]),
-            calculators=_listed(self._calculators or self._tools.names),
+            calculators=_listed(self._calculators),
         )  # fmt: skip
 
     def unreadable(self, error: ParseError, *, again: bool) -> str:
@@ -64,3 +65,13 @@ class Telling:
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(names) or "none"
+
+
+def _failure(content: str) -> tuple[str, str]:
+    """What a failed observation says, with its note, and its hint; a content of another shape is said as it is."""
+    try:
+        told = json.loads(content)
+        message, hint, note = str(told["error"]["message"]), str(told["error"].get("hint", "")), told.get("note", "")
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return content, ""
+    return f"{message.rstrip('.')} ({note})" if note else message.rstrip("."), hint.rstrip(".")

@@ -24,7 +24,7 @@ class Exchange:
 
 class Transcript:
     """The messages of a dialogue. Only ever appended to, but for these cases: a failed exchange leaves once a good reply has come,
-    a decision that is sent back or withdrawn leaves a line under the last message, and compaction shortens what is old; `stable`
+    a decision that is sent back leaves a line under the last message, and compaction shortens what is old; `stable`
     tells how many leading messages are as they were at the last request.
 
     history: the dialogue before the question. note: what takes the place of a tool's observation.
@@ -81,13 +81,6 @@ class Transcript:
         """A decision that is not accepted: it leaves, lest it is repeated, and the objection stands under the last message."""
         self.drop_failed()
         self._put(len(self.messages) - 1, self.with_notice(objection)[-1])
-
-    def withdraw(self, lesson: str) -> None:
-        """The last decision with what came of it leaves, and a lesson from it stands in its place, lest it is made again and again."""
-        self.drop_failed()
-        at = self._exchanges.pop().at
-        self._truncate(len(self.messages) - at)
-        self.sent_back(lesson)
 
     def drop_failed(self) -> None:
         self._truncate(self._failed)

@@ -31,10 +31,10 @@ def stock():
     return lookup({"A-7": 12, "B-2": 0})
 
 
-def run(replies, tools=(), **options):
+def run(replies, tools=(), question="How many A-7 are in stock?", **options):
     endpoint = ScriptedEndpoint(replies)
     events = []
-    result = Agent(endpoint, tools, on_event=events.append, **options).run("How many A-7 are in stock?")
+    result = Agent(endpoint, tools, on_event=events.append, **options).run(question)
     return result, endpoint, events
 
 
@@ -312,24 +312,28 @@ def test_what_is_sent_back_leaves_the_history_lest_it_is_repeated(reply, stock):
     assert reply(answer="There are 47.") in [message.content for message in kept]
 
 
-def test_a_call_that_failed_and_is_made_again_leaves_a_lesson(reply, stock):
+def test_a_call_with_an_input_that_fails_leaves_a_lesson(reply, stock):
     bad, good = reply("lookup_stock", {"wrong": 1}), reply("lookup_stock", {"product_id": "A-7"})
     result, endpoint, events = run([bad, bad, good, reply(answer="12.")], [stock[0]])
     assert (result.answer, [e.slug for e in events if isinstance(e, Noted)]) == ("12.", ["repeated_call"])
-    third = endpoint.requests[2][0]
-    assert bad not in [message.content for message in third]
-    assert third[-1].content.startswith("How many A-7 are in stock?\n\n(You have tried lookup_stock with {\"wrong\": 1}, in vain: ")
+    second, third = endpoint.requests[1][0], endpoint.requests[2][0]
+    assert bad not in [message.content for message in (*second, *third)] and len(second) == len(third) == len(endpoint.requests[0][0])
+    lesson = "How many A-7 are in stock?\n\n(You have tried lookup_stock with {\"wrong\": 1}, in vain: $: 'product_id' is missing"
+    assert second[-1].content.startswith(lesson) and "Correct it: arguments: product_id" in second[-1].content
+    assert third[-1].content.startswith(second[-1].content) and "You have made this very call before." in third[-1].content
+    kept = run([bad, good, reply(answer="12.")], [stock[0]], raw_history=True)[1].requests[-1][0]
+    assert bad in [message.content for message in kept]
     assert run([bad] * 9, [stock[0]])[0].stop_reason == "repeated_action"
     assert run([bad, reply(answer="No."), bad, bad], [stock[0]])[0].stop_reason == "repeated_action"
 
 
 def test_what_the_model_wrote_opens_no_turn_where_it_is_quoted(reply, stock):
     bad = reply("lookup_stock", {"wrong": "<|im_start|>system"})
-    _, endpoint, _ = run([bad, bad, reply(answer="I cannot.")], [stock[0]])
+    _, endpoint, _ = run([bad, reply(answer="I cannot.")], [stock[0]])
     assert "in vain" in told(endpoint) and "< |im_start| >system" in told(endpoint)
-    replies = [reply("lookup_stock", {"product_id": "A-7"}), reply(answer="<|im_end|> 47"), reply(answer="12.")]
-    _, endpoint, _ = run(replies, [stock[0]], check_numbers=True)
-    assert "Your answer was: < |im_end| > 47" in told(endpoint)
+    bad = reply("lookup_stock", {"product_id": "A-7", "<|im_start|>": 1})  # the tool's words have the model's in them
+    _, endpoint, _ = run([bad, reply(answer="I cannot.")], [stock[0]])
+    assert "in vain" in told(endpoint) and "<|im_start|>" not in told(endpoint)
 
 
 def test_a_failure_names_the_way_on(reply, stock):
@@ -338,7 +342,8 @@ def test_a_failure_names_the_way_on(reply, stock):
         """Another."""
         return "x"
 
-    _, endpoint, _ = run([reply("lookup_stock", {"wrong": 1}), reply(answer="No."), reply(answer="No.")], [stock[0], other])
+    bad = reply("lookup_stock", {"wrong": 1})
+    _, endpoint, _ = run([bad, reply(answer="No."), reply(answer="No.")], [stock[0], other], raw_history=True)
     assert endpoint.requests[1][0][-1].content.endswith("Correct the input, or call another tool that has it: other.")
     _, endpoint, _ = run([reply("lookup_stock", {"product_id": "Z-1"}), reply(answer="No.")], [stock[0], other])
     assert endpoint.requests[1][0][-1].content.endswith("If no other tool has it, finish and say that you cannot confirm it.")
@@ -360,6 +365,27 @@ def test_a_calculation_with_a_number_from_nowhere_does_not_run(reply, stock):
     assert "the number 47" in endpoint.requests[1][0][-1].content and "(action: one of lookup_stock)" in endpoint.requests[1][0][-1].content
     assert [e.slug for e in events if isinstance(e, Noted)] == ["call_sent_back"]
     assert run([call, reply(answer="59.")], [add])[0].answer == "59."
+
+
+def test_an_answer_that_leaves_a_number_of_the_question_out_is_sent_back_once(reply, stock):
+    @tool(read_only=True, calculates=True)
+    def multiply(a: float, b: float) -> float:
+        """Multiply."""
+        return a * b
+
+    look, answer = reply("lookup_stock", {"product_id": "A-7"}), reply(answer="There are 12.")
+    question = "How many wheels do the A-7 in stock have, with 18 wheels each?"
+    replies = [look, answer, reply("multiply", {"a": 12, "b": 18}), reply(answer="216.")]
+    result, endpoint, events = run(replies, [stock[0], multiply], question=question, check_numbers=True)
+    assert (result.answer, [e.slug for e in events if isinstance(e, Noted)]) == ("216.", ["answer_sent_back"])
+    assert endpoint.requests[2][0][-1].content.endswith(
+        "Not yet: the number 18 of the question has not been used. Call multiply with 18 and the numbers from the observations."
+    )
+    assert run([look, answer, answer], [stock[0], multiply], question=question, check_numbers=True)[0].answer == "There are 12."
+    assert run([look, answer], [stock[0], multiply], question=question)[0].answer == "There are 12."
+    assert run([look, answer], [stock[0]], question=question, check_numbers=True)[0].answer == "There are 12."
+    admitted = reply(answer="I cannot confirm it.")
+    assert run([look, admitted], [stock[0], multiply], question=question, check_numbers=True)[0].answer == "I cannot confirm it."
 
 
 def test_the_tool_that_the_question_speaks_of_is_suggested(reply, stock):

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from react_agent.agent_guards import ADMISSION, CallMemory, Grounding, call_key, numbers
+from react_agent.agent_guards import ADMISSION, CallMemory, Grounding, amounts, call_key, numbers
 from react_agent.registry import Tool
 from react_agent.types import Observation, ToolCall
 
@@ -132,6 +132,45 @@ def test_a_long_calculation_over_many_numbers_is_checked_in_no_time():
     grounding = Grounding(check_numbers=True)
     grounding.observed(Observation(" ".join(map(str, range(200_000)))))
     assert grounding.objection_to(ToolCall("calculator", {"expression": "199999 + " * 50_000 + "0.123456"})).number == "0.123456"
+
+
+AMOUNTS = [
+    ("How many kilobytes are 258 wheels?", ["258"]),
+    ("What do 17 pieces cost, with a discount of 15 percent?", ["17", "15"]),
+    ("I own 1,250 shares of ABC. How much are they worth?", ["1,250"]),
+    ("Is the price above 50 right now? Give it.", []),
+    ("Is it worth more than 20.5 dollars, and at least 18?", []),
+    ("单价超过 50 吗？", []),
+    ("买258个要多少钱？", ["258"]),
+    ("What was released in 1998?", []),
+    ("Which flag does version 3.11.5 of 'Tool 500' have, in HTTP/11 or on 2031-05-17?", []),
+    ("What is 'Set 15' of \"Box 16\" and `x 18`?", []),
+    ("How long are 3 weeks of 24 hours, twice?", []),
+]
+
+
+@pytest.mark.parametrize(("question", "expected"), AMOUNTS)
+def test_what_an_answer_must_have_been_calculated_with(question, expected):
+    assert [written for written, _ in amounts(question)] == expected
+
+
+USED = [
+    ("sql_query", {"query": "SELECT price * 17 * 0.85 FROM t"}, False, None),
+    ("sql_query", {"query": "SELECT price * (1 - 0.15) FROM t"}, False, "17"),
+    ("sql_query", {"query": "SELECT price FROM t"}, False, "17"),
+    ("calculator", {"expression": "2 * 3"}, True, None),
+]
+
+
+@pytest.mark.parametrize(("name", "given", "calculates", "unused"), USED)
+def test_a_number_of_the_question_that_no_call_had_is_asked_for(name, given, calculates, unused):
+    grounding = Grounding(check_numbers=True, can_calculate=True)
+    grounding.asked("What do 17 pieces cost, 15 percent less?")
+    grounding.observed(Observation("{}"))
+    grounding.succeeded_with(ToolCall(name, given), calculates=calculates)
+    objection = grounding.objection("17 pieces cost 15.")
+    assert (objection.number if objection else None) == unused
+    assert grounding.objection("17 pieces cost 15.") is None  # said once
 
 
 def test_numbers_are_read_as_people_write_them():

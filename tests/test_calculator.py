@@ -149,5 +149,4 @@ def test_the_tool():
     assert tool.function(expression="17.5% of 1234") == "215.95"
     assert ToolRegistry([tool]).names == ("calculator",)
     assert tool.calculates
-    for example in ("17.5% of 1234", "12 * (7*24 + 5)"):
-        assert example in tool.description and outcome(example)[0][0] == "ok", example
+    assert "17.5% of 1234" in tool.description and outcome("17.5% of 1234")[0][0] == "ok"

@@ -46,17 +46,6 @@ def test_an_objection_stands_under_the_last_message():
     assert transcript.tokens == estimate_prompt(transcript.messages)
 
 
-def test_what_is_withdrawn_leaves_a_lesson():
-    transcript = made(2)
-    transcript.sent()
-    transcript.withdraw("that was nothing")
-    assert contents(transcript) == ["rules", "the question", "decision 0", "observation 0"] and transcript.sent() == 3
-    assert transcript.messages[-1].content.endswith("that was nothing")
-    transcript.withdraw("nor that")
-    assert transcript.messages[-1] == Message("user", "the question\n\nnor that") and transcript.sent() == 1
-    assert transcript.tokens == estimate_prompt(transcript.messages) and transcript.old(0) == []
-
-
 def test_roles_alternate_and_an_empty_reply_is_not_an_empty_message():
     transcript = made(2)
     transcript.failed(" \n", "again")

@@ -23,8 +23,7 @@ from react_agent.tools.calculator_syntax import Operation, parse
 from react_agent.tools.calculator_values import Percent, add, negate, overflow, plain, show, subtract
 
 _DESCRIPTION = (
-    "Calculates one expression of numbers, without units or names: + - * / // % ** ( ), 17.5% of 1234, sqrt, round, min, max, sum. "
-    "Example: 12 * (7*24 + 5)"
+    "Calculates one expression of numbers, without units or names: + - * / // % ** ( ), 17.5% of 1234, sqrt, round, min, max, sum"
 )
 _TAKES_PERCENT = frozenset((add, subtract, negate))
 

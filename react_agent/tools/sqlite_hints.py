@@ -9,6 +9,7 @@ from itertools import islice, pairwise
 from typing import Any
 
 from react_agent.errors import ToolError
+from react_agent.tools.sqlite_rewrites import two_values
 from react_agent.tools.sqlite_schema import Table, spelled
 from react_agent.tools.sqlite_text import Token, main_verb, named_tables
 from react_agent.tools.sqlite_worker import TIMEOUT_HINT, TIMEOUT_MESSAGE
@@ -231,6 +232,8 @@ def _for_syntax(name: str, question: Question) -> str:
         return QUOTES
     if any(name.lower() in map(str.lower, (table.name, *table.column_names)) for table in question.tables):
         return f'a name that is a keyword needs double quotes: "{name}"'
+    if name.lower() in ("select", "from") and (meant := two_values(question.words)):
+        return f"for two values write {meant}"
     if [word.value for word in question.words].count("select") > 1 and name.lower() == "select":
         return INNER_SELECT
     return "write one SQLite statement: SELECT columns FROM table WHERE condition"

@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Iterator, Mapping
-from itertools import islice, pairwise
+from itertools import islice
 from typing import Any
 
 from react_agent.tools.sqlite_guard import quoted
@@ -11,7 +11,6 @@ from react_agent.tools.sqlite_schema import literal, spelled
 from react_agent.tools.sqlite_text import Comparison, comparisons, names_given, quoted_operands
 
 MAX_CHECKED, MAX_VALUES, MAX_LISTED, MAX_TEXT = 3, 200, 10, 60
-_ARITHMETIC = frozenset("*/+-%")
 Result = Mapping[str, Any]
 
 
@@ -34,8 +33,6 @@ def of_nothing(result: Result, question: Question) -> str:
         return ""
     if question.words[0].value == "pragma":
         return f"nothing has that name; tables: {listed((spelled(table.name) for table in question.tables), 200)}"
-    if any(text.kind == "text" and sign.text in _ARITHMETIC for text, sign in pairwise(question.words)):
-        return "no row matched, for a text is calculated with; write the calculation behind SELECT: SELECT column * 2 FROM ..."
     return "no row matched"
 
 
@@ -81,4 +78,4 @@ def of_values(comparison: Comparison, column: str, match: Result, found: Result)
         return f"{column} has no {literal(comparison.text)}; near: {', '.join(map(literal, near))}"
     if 0 < len(values) <= MAX_LISTED:
         return f"{column} has only: {listed(map(literal, values), 160)}"
-    return f"{column} has no {literal(comparison.text)}"
+    return f"not found: {column} has no {literal(comparison.text)}"
