@@ -3,13 +3,15 @@
 import re
 from typing import Any
 
-from react_agent.lenient_json_keys import CANONICAL, NAMES, WEAK, role, squeezed, strong_role, visible
+from react_agent.lenient_json_keys import CANONICAL, NAMES, Role, read_keys, squeezed, visible
 
 NONE_WORDS = frozenset({
     "", "none", "null", "nil", "n/a", "notool", "noaction", "notoolneeded", "nothing", "na", "noneneeded", "notneeded",
     "noactionneeded", "无", "没有", "不需要", "无需工具",
 })  # fmt: skip
-BESIDE = frozenset({"type", "id", "role", "status", "version", "format", "index"})  # keys that may stand beside a wrapped object
+_CALL: frozenset[Role] = frozenset({"action", "input"})
+_SCHEMA_KEYS = frozenset({"properties", "parameters", "function"})
+_BLANK = re.compile(r"\s*[<.…]")  # how the blanks below begin
 _ANGLED = re.compile(r"\s*<[^<>]{1,80}>\s*\Z")
 _ANGLED_BLANK = re.compile(r"\s*<[^<>/]{3,80}>\s*\Z")
 _ANGLED_WORDS = re.compile(
@@ -30,32 +32,27 @@ def may_decide(value: dict[str, Any]) -> bool:
     """Could an object be a decision: has it a key that can be a part of one, or one that can be a wrapper?"""
     if "action" in value or "final_answer" in value:
         return True
-    bearing = [key for key in value if squeezed(key) not in BESIDE]
-    if len(bearing) == 1 and isinstance(value[bearing[0]], dict | list | str):
-        return True
-    return any(role(key) for key in value)
+    keys = read_keys(value)
+    return bool(keys.parts) or (len(keys.bearing) == 1 and isinstance(value[keys.bearing[0]], dict | list | str))
 
 
 def is_decision_like(value: dict[str, Any]) -> bool:
     """Does an object have a key that only a decision has, or a name beside its arguments?"""
-    if any(strong_role(key) for key in value):
-        return True
-    weak = {WEAK.get(squeezed(key)) for key in value}
-    return weak >= {"action", "input"}
+    keys = read_keys(value)
+    return bool(keys.strong) or keys.has >= _CALL
 
 
 def is_echo(value: dict[str, Any]) -> bool:
     """Is an object the template, the schema or a placeholder of the prompt rather than a decision?"""
-    function = value.get("function")
-    if _is_schema(value) or _is_schema(value.get("parameters")) or (isinstance(function, dict) and _is_schema(function.get("parameters"))):
+    if not _SCHEMA_KEYS.isdisjoint(value) and _holds_schema(value):
         return True
     parts = _parts(value)
-    thought, action, inputs, answer = parts.get("thought"), parts.get("action"), parts.get("action_input"), parts.get("final_answer")
+    action, answer, thought = parts.get("action"), parts.get("final_answer"), parts.get("thought")
     if isinstance(action, str) and _NO_NAME.match(action):
         return True
-    if isinstance(answer, str) and (_DOTS.match(answer) or _ANGLED_WORDS.match(answer)):
+    if isinstance(answer, str) and _BLANK.match(answer) and (_DOTS.match(answer) or _ANGLED_WORDS.match(answer)):
         return not isinstance(action, str) or squeezed(action) in NONE_WORDS
-    if isinstance(thought, str) and isinstance(inputs, dict) and inputs:
+    if isinstance(thought, str) and _BLANK.match(thought) and isinstance(inputs := parts.get("action_input"), dict) and inputs:
         blanks = [_is_blank(item) for item in inputs.values()]
         return any(blanks) if _ANGLED_WORDS.match(thought) else all(blanks) and _is_blank(thought)
     return False
@@ -96,11 +93,19 @@ def _parts(value: dict[str, Any]) -> dict[str, Any]:
     """What stands under keys that only a decision has, under the names that the prompt gives them."""
     if value.keys() <= CANONICAL.keys():
         return value
-    return {NAMES[part]: item for key, item in value.items() if (part := strong_role(key))}
+    keys = read_keys(value)
+    return {NAMES[part.role]: value[(part.key, *part.same)[-1]] for part in keys.parts if part.role in keys.strong}
 
 
 def _is_call(value: dict[str, Any]) -> bool:
-    return {strong_role(key) for key in value} >= {"action", "input"}
+    return read_keys(value).strong >= _CALL
+
+
+def _holds_schema(value: dict[str, Any]) -> bool:
+    function = value.get("function")
+    return (
+        _is_schema(value) or _is_schema(value.get("parameters")) or (isinstance(function, dict) and _is_schema(function.get("parameters")))
+    )
 
 
 def _is_schema(value: object) -> bool:

@@ -2,7 +2,8 @@
 
 import functools
 import re
-from typing import Literal
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
 
 Role = Literal["thought", "action", "input", "answer"]
 
@@ -30,6 +31,8 @@ WEAK: dict[str, Role] = {name: role for role, names in _WEAK.items() for name in
 INVISIBLE = "\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\x00-\x08\x0e-\x1f\x7f"
 _INVISIBLE = re.compile(f"[{INVISIBLE}]+")
 _LONGEST = 80  # characters of a key that are looked at
+_MOST_KEPT, _LONGEST_KEPT = 16, 200  # keys, and their characters, of an object whose meaning is remembered
+BESIDE = frozenset({"type", "id", "role", "status", "version", "format", "index"})  # keys that may stand beside a wrapped object
 _SEPARATORS = re.compile(f"[\\s_\\-{INVISIBLE}]+")
 
 
@@ -61,3 +64,52 @@ def _strong(key: str) -> Role | None:
 def role(key: str) -> Role | None:
     """What a key stands for, also when data may have a key of that name."""
     return strong_role(key) or WEAK.get(squeezed(key))
+
+
+class Part(NamedTuple):
+    """A part of a decision and the key that it is under. same: other keys of the same weight; lesser: those that data may have too,
+    beside one that only a decision has."""
+
+    role: Role
+    key: str
+    same: tuple[str, ...]
+    lesser: tuple[str, ...]
+
+
+class Keys(NamedTuple):
+    """What the keys of an object say about it.
+
+    parts: in the order of the prompt. has: their roles. strong: those under keys that only a decision has. bearing: the keys
+    that hold something, without those that may stand beside a wrapped object. canonical: all keys have the prompt's own names.
+    """
+
+    parts: tuple[Part, ...]
+    has: frozenset[Role]
+    strong: frozenset[Role]
+    bearing: tuple[str, ...]
+    canonical: bool
+
+
+def read_keys(value: Iterable[str]) -> Keys:
+    """What the keys of an object say. Models write the same few sets of keys again and again, so that short ones are remembered."""
+    keys = tuple(value)
+    return _remembered(keys) if len(keys) <= _MOST_KEPT and len("".join(keys)) <= _LONGEST_KEPT else _read(keys)
+
+
+def _read(keys: tuple[str, ...]) -> Keys:
+    strong: dict[Role, list[str]] = {}
+    weak: dict[Role, list[str]] = {}
+    for key in keys:
+        if role := strong_role(key):
+            strong.setdefault(role, []).append(key)
+        elif role := WEAK.get(squeezed(key)):
+            weak.setdefault(role, []).append(key)
+    parts = []
+    for role in CANONICAL.values():
+        if found := strong.get(role) or weak.get(role):
+            parts.append(Part(role, found[0], tuple(found[1:]), tuple(weak.get(role, ())) if role in strong else ()))
+    bearing = tuple([key for key in keys if squeezed(key) not in BESIDE])
+    return Keys(tuple(parts), frozenset(strong | weak), frozenset(strong), bearing, CANONICAL.keys() >= set(keys))
+
+
+_remembered = functools.lru_cache(maxsize=256)(_read)

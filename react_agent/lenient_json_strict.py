@@ -54,7 +54,7 @@ def strict_container(text: str, start: int, repairs: dict[str, int]) -> tuple[An
 
     Raw control characters in strings are the one repair that is made here, since the decoder can read them.
     """
-    if not _BEGINS.match(text, start):
+    if not text.startswith('{"', start) and not _BEGINS.match(text, start):
         return None
     part, at = (text, start) if len(text) <= _PART else (text[start : start + _PART], 0)
     try:

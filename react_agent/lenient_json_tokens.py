@@ -1,6 +1,8 @@
 """The small pieces that the tolerant reader is made of: blanks, quotes, brackets, numbers and words."""
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from react_agent.errors import ParseReason
@@ -78,10 +80,10 @@ class Unreadable(Exception):
     and the one whose value was being read.
     """
 
+    partial: Mapping[str, Any] = MappingProxyType({})
+    keys: tuple[str, ...] = ()
+
     def __init__(self, reason: ParseReason, offset: int, hint: str, *, cut: bool = False) -> None:
-        super().__init__(reason, offset, hint)
-        self.partial: dict[str, Any] = {}
-        self.keys: tuple[str, ...] = ()
         self.reason: ParseReason = reason
         self.offset = offset
         self.hint = hint

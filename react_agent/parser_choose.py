@@ -179,7 +179,7 @@ class Choice:
         if self._cut and reading.ending != "closed":
             raise Unreadable("truncated", reading.end, "the reply was cut before its object was closed", cut=True)
         value = reading.value
-        if reading.ending == "closed" and (plain := plain_shape(value, self._tools)):
+        if reading.ending == "closed" and not found.quoted and (plain := plain_shape(value, self._tools)):
             return Chosen(plain, dict(reading.repairs), found)
         if found.recipient and not is_decision_like(value):
             value = {"action": found.recipient, "action_input": value}
@@ -274,6 +274,8 @@ class Choice:
 
     def _stray_key(self, begin: int, end: int) -> int:
         """Where a decision's key stands in text[begin:end] outside objects and reasoning, -1 when none does."""
+        if not _KEY.search(self._text, begin, end):
+            return -1
         finder = self._finder
         for start, stop in sorted([*finder.passed, *finder.reasoning, (end, end)]):
             if start >= begin:

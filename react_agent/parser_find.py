@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from react_agent.lenient_json import Guide, Reading, Unreadable, read_object, reopened, strict_object
 from react_agent.lenient_json_decision import may_decide
-from react_agent.lenient_json_keys import strong_role
+from react_agent.lenient_json_keys import read_keys
 from react_agent.segments import CHANNEL_END, MARK, reasoning_end
 
 # Characters that may be read in vain, besides four times the text: what bounds the work for a text of broken objects.
@@ -164,7 +164,7 @@ class Finder:
 
     def _is_quoted(self, before: str, reading: Reading) -> bool:
         """Has a decision without a thought prose in front and behind, on its own line?"""
-        if "thought" in reading.value or any(strong_role(key) == "thought" for key in reading.value):
+        if "thought" in reading.value or "thought" in read_keys(reading.value).strong:
             return False
         if self._text[max(0, reading.end - _NEAR) : reading.end].rstrip(" \t").endswith("\n"):
             return False  # without its last brace, it ended on a line before
@@ -187,7 +187,7 @@ class Finder:
     def _fault(self, start: int, fault: Unreadable) -> Found | None:
         """A damaged decision ends the search. Damaged data and templates are passed over if their braces tell where they end."""
         self._patience -= len(self._text) - start if fault.cut or fault.reason == "unescaped_quote" else fault.offset - start
-        decision = any(strong_role(key) for key in fault.keys)
+        decision = bool(read_keys(fault.keys).strong)
         end = -1 if decision and fault.reason != "template_echo" else self._braces_end(start)
         if end < 0 or self._patience < 0:
             self._pos = self.end = len(self._text)

@@ -25,10 +25,12 @@ def bare(name: str) -> str:
 
 def find_tool(name: str, tools: ToolRegistry) -> Tool | None:
     """The one tool that a name can mean: as written, else bare, else also without regard to case and with spaces for underscores."""
-    tool = tools.get(name) or tools.get(bare(name))
-    if tool:
+    if tool := tools.get(name):
         return tool
-    same = _alike(name, tools)
+    plain = bare(name)
+    if tool := tools.get(plain):
+        return tool
+    same = tools.alike(_SPACES.sub("_", plain))
     return tools.get(same[0]) if len(same) == 1 else None
 
 
@@ -43,7 +45,7 @@ def is_finish(name: str) -> bool:
 def unknown_tool(name: str, tools: ToolRegistry, place: Place) -> Unreadable:
     """Says what is there instead. A near name goes into the hint, never into the call."""
     shown = name if len(name) <= _SHOWN else f"{name[: _SHOWN - 1]}…"
-    same = _alike(name, tools)
+    same = tools.alike(_SPACES.sub("_", bare(name)))
     start = bare(re.split(r"[(\[{]", name, maxsplit=1)[0])
     if start != bare(name) and start in tools:
         hint = f"action holds a call, {shown!r}; write only the name {start!r} there and its arguments in action_input"
@@ -55,9 +57,3 @@ def unknown_tool(name: str, tools: ToolRegistry, place: Place) -> Unreadable:
         hint = f"there is no tool named {shown!r}; the tools are: {', '.join(tools.names) or 'none'}"
     at = place.of(name) if name.isprintable() and not set(name) & set('"\\') else place.of_key("action")
     return Unreadable("unknown_tool", at, hint)
-
-
-def _alike(name: str, tools: ToolRegistry) -> list[str]:
-    """The tools' names that are this one but for case and spaces."""
-    wanted = _SPACES.sub("_", bare(name).casefold())
-    return [known for known in tools.names if known.casefold() == wanted]

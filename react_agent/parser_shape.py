@@ -38,17 +38,20 @@ class Shape(NamedTuple):
 
 def plain_shape(value: dict[str, Any], tools: ToolRegistry) -> Shape | None:
     """The decision of an object that is exactly what the prompt asks for, by far the most frequent; None for any other."""
-    if value.keys() != CANONICAL.keys():
+    if not value.keys() <= CANONICAL.keys():
         return None
-    thought, name, inputs, answer = value["thought"], value["action"], value["action_input"], value["final_answer"]
-    if not (isinstance(thought, str) and isinstance(name, str) and isinstance(inputs, dict)) or "<" in thought or thought[:1] in _DOTS:
+    thought, answer = value.get("thought", ""), value.get("final_answer")
+    if not isinstance(thought, str) or "<" in thought or (thought and not thought[0].isalnum()):
         return None
-    tool = tools.get(name)
-    if tool and answer is None and (not inputs or set(inputs).issubset(tool.parameter_names)):
-        return Shape(thought, tool, inputs)
-    if tool or name != "none" or not isinstance(answer, str) or not answer[:1].isalnum() or answer.casefold() == "null":
+    if answer is None:
+        name, inputs = value.get("action"), value.get("action_input")
+        if not isinstance(name, str) or not isinstance(inputs, dict):
+            return None
+        tool = tools.get(name)
+        return Shape(thought, tool, inputs) if tool and tool.parameter_set.issuperset(inputs) else None
+    if value.get("action", "none") != "none" or not isinstance(answer, str) or not answer[:1].isalnum() or answer.casefold() == "null":
         return None
-    return Shape(thought, answer=answer)
+    return Shape(thought, None, None, answer)
 
 
 def shape(value: dict[str, Any], ending: Ending, tools: ToolRegistry, place: Place, repairs: dict[str, int]) -> Shape:

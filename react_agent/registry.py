@@ -65,6 +65,9 @@ class ToolRegistry:
             if each.name in self._tools:
                 raise ConfigError(f"two tools are named {each.name!r}; give one of them another name")
             self._tools[each.name] = each
+        self._folded: dict[str, tuple[str, ...]] = {}
+        for name in self._tools:
+            self._folded[name.casefold()] = (*self._folded.get(name.casefold(), ()), name)
         self._checkers = {
             each.name: ArgumentChecker(each.name, each.parameters, closed=not takes_any_name(each.function)) for each in self
         }
@@ -75,6 +78,10 @@ class ToolRegistry:
 
     def get(self, name: str) -> Tool | None:
         return self._tools.get(name)
+
+    def alike(self, name: str) -> tuple[str, ...]:
+        """The names that are this one but for upper and lower case."""
+        return self._folded.get(name.casefold(), ())
 
     def __iter__(self) -> Iterator[Tool]:
         return iter(self._tools.values())

@@ -32,9 +32,11 @@ class Tool:
     preview: Callable[..., str] | None = None
     adapt: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
     parameter_names: tuple[str, ...] = field(init=False)
+    parameter_set: frozenset[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameter_names", tuple(self.parameters.get("properties", {})))
+        object.__setattr__(self, "parameter_set", frozenset(self.parameter_names))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
