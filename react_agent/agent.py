@@ -26,7 +26,8 @@ class Agent:
 
     instructions: the user's own, added to the system prompt.
     require_tool: no answer without a tool call behind it that succeeded, or that failed and whose failure the answer owns up to.
-    check_numbers: an answer with a number from nowhere is sent back once, and so is a calculation with one.
+    check_numbers: an answer with a number or an identifier from nowhere is sent back once, and so are a calculation with such a number
+    and an answer to which a number of the question was never calculated with.
     suggest_tool: the question is sent with the name of the tool that it clearly speaks of, by the words of their descriptions, or of
         the only tool where one is required.
     retry_failed_input: an answer right after a call that failed because of its input is sent back once.

@@ -5,6 +5,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from react_agent.prompt_linking import UNSPACED
@@ -36,6 +37,9 @@ _BOUND = re.compile(
 )  # fmt: skip
 _NAMED = re.compile(r"""'[^'\n]*'|"[^"\n]*"|`[^`\n]*`|“[^”\n]*”|‘[^’\n]*’|「[^」\n]*」|[\w]*(?:[./:-]\w*\d\w*){2,}|\w+/\d+""")
 _YEARS = range(1900, 2101)
+# Names that are no words: between backticks, an option, with an underscore or with a capital inside.
+_IDENTIFIER = re.compile(r"`([^`\n]{2,80})`|(?<![\w-])(--?[a-zA-Z][\w-]+)|\b([A-Za-z]\w*_\w+)|\b([A-Z][a-z]+[A-Z]\w*)")
+MOST_NAMES = 50  # of an answer that are looked for
 PERIODS = (1, 2, 3)  # calls in turn that are a repetition when they come for the third time: A-A-A, A-B-A-B-A-B, ...
 
 
@@ -92,10 +96,10 @@ class CallMemory:
 
 @dataclass(frozen=True, slots=True)
 class Objection:
-    """Why an answer is sent back: the name of the frame that says so, and what fills it."""
+    """Why an answer is sent back: the name of the frame that says so, and the number or name in question."""
 
     slug: str
-    number: str = ""
+    what: str = ""
 
 
 @dataclass(slots=True)
@@ -112,6 +116,7 @@ class Grounding:
     failed: bool = False
     _made: dict[str, int] = field(default_factory=dict)
     _known: set[float] = field(default_factory=set)  # the numbers of the question and of the observations
+    _read: list[str] = field(default_factory=list)  # the question and the observations
     _unused: dict[str, float] = field(default_factory=dict)  # the question's numbers that no call has had yet, as they are written
 
     def asked(self, question: str) -> None:
@@ -135,6 +140,7 @@ class Grounding:
     def _learn(self, text: str) -> None:
         if self.check_numbers:
             self._known.update(value for _, value, _ in numbers(text))
+            self._read.append(text)
 
     def objection_to(self, call: ToolCall) -> Objection | None:
         """What is wrong with a calculation: its first number that neither the question nor an observation has, as it is, as a percentage,
@@ -160,8 +166,12 @@ class Grounding:
             return made
         if self.check_numbers and (number := self.stray_number(answer)):
             return self._make(Objection("number_from_nowhere", number), 1)
-        if self._unused and self.succeeded and self.last_error is None and not ADMISSION.search(answer):
-            return self._make(Objection("unused_number", next(iter(self._unused))), 1)
+        if not self.check_numbers or not self.succeeded or self.last_error is not None or ADMISSION.search(answer):
+            return None
+        if self._unused and (made := self._make(Objection("unused_number", next(iter(self._unused))), 1)):
+            return made
+        if name := self.stray_name(answer):
+            return self._make(Objection("not_looked_up", name), 1)
         return None
 
     def _make(self, objection: Objection, most: int) -> Objection | None:
@@ -179,6 +189,15 @@ class Grounding:
             nearest = bisect_left(known, value - slack)
             if nearest == len(known) or known[nearest] > value + slack:
                 return written
+        return ""
+
+    def stray_name(self, answer: str) -> str:
+        """The first identifier of the answer that neither the question nor an observation has; else empty."""
+        names = dict.fromkeys(islice(identifiers(answer), MOST_NAMES))
+        read = "\n".join(self._read).replace("\\", "") if names else ""  # an observation is JSON, with its escapes
+        for name in names:
+            if not re.search(rf"(?<!\w){re.escape(name.replace(chr(92), ''))}(?!\w)", read, re.IGNORECASE):
+                return name
         return ""
 
 
@@ -199,6 +218,15 @@ def _forms(value: float) -> tuple[float, ...]:
 
 def _numbers_in(call: ToolCall) -> Iterable[tuple[str, float, int]]:
     return (number for text in map(str, call.arguments.values()) for number in numbers(text))
+
+
+def identifiers(text: str) -> Iterable[str]:
+    """The names of a text that are no words: what stands between backticks, piece by piece, --option, SOME_NAME, SomeName."""
+    for match in _IDENTIFIER.finditer(text):
+        quoted = match[1]
+        for piece in quoted.split() if quoted else [match[0]]:
+            if len(name := piece.partition("(")[0].strip(".,;:!?'\"()[]{}<>")) > 1:
+                yield name
 
 
 def _same(value: float) -> str:

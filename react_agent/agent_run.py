@@ -28,9 +28,10 @@ from react_agent.types import STATUS_OF, Completion, Decision, Message, Observat
 OBJECTIONS = {
     "answer_without_tool": "the answer was sent back: no tool call stands behind it",
     "answer_after_failure": "the answer was sent back: the last call failed because of its input",
-    "number_from_nowhere": "the answer was sent back: its number {number} is in no observation and not in the question",
-    "unused_number": "the answer was sent back: the question's number {number} has not been calculated with",
-    "invented_input": "the call was not run: its number {number} is in no observation and not in the question",
+    "number_from_nowhere": "the answer was sent back: its number {} is in no observation and not in the question",
+    "unused_number": "the answer was sent back: the question's number {} has not been calculated with",
+    "not_looked_up": "the answer was sent back: {} is in no observation and not in the question",
+    "invented_input": "the call was not run: its number {} is in no observation and not in the question",
 }
 
 
@@ -140,7 +141,7 @@ class Run:
     def _answer(self, step: Step) -> Turn:
         answer = step.answer or ""
         if not self.forced and (objection := self.grounding.objection(answer)):
-            self.journal.note("answer_sent_back", OBJECTIONS[objection.slug].format(number=objection.number))
+            self.journal.note("answer_sent_back", OBJECTIONS[objection.slug].format(objection.what))
             return self._sent_back(step, objection)
         if self.grounding.ungrounded(answer):
             return Turn(replace(step, note="ungrounded"), stop="ungrounded_answer")
@@ -157,7 +158,7 @@ class Run:
             memory.repeated(known)
             return self._repeated(replace(step, note="repeated_call", observation=earlier), call, earlier, self._last_call == known)
         if isinstance(checked, Prepared) and checked.tool.calculates and (objection := self.grounding.objection_to(call)):
-            self.journal.note("call_sent_back", OBJECTIONS[objection.slug].format(number=objection.number))
+            self.journal.note("call_sent_back", OBJECTIONS[objection.slug].format(objection.what))
             return self._sent_back(step, objection)
         observation, stop = self.calls.run(step.number, call, checked, known)
         self.grounding.observed(observation)

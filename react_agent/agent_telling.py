@@ -44,7 +44,7 @@ class Telling:
     def objection(self, objection: Objection) -> str:
         looked_up = objection.slug == "number_from_nowhere" and not self._calculators
         return self._prompts.frame(
-            "number_not_looked_up" if looked_up else objection.slug, number=objection.number, tools=_listed(self._tools.names),
+            "not_looked_up" if looked_up else objection.slug, what=neutral(objection.what), tools=_listed(self._tools.names),
             lookups=_listed([name for name in self._tools.names if name not in self._calculators]),
             calculators=_listed(self._calculators),
         )  # fmt: skip

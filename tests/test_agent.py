@@ -388,6 +388,13 @@ def test_an_answer_that_leaves_a_number_of_the_question_out_is_sent_back_once(re
     assert run([look, admitted], [stock[0], multiply], question=question, check_numbers=True)[0].answer == "I cannot confirm it."
 
 
+def test_a_name_from_nowhere_is_sent_back_once(reply, stock):
+    replies = [reply("lookup_stock", {"product_id": "A-7"}), reply(answer="It is in `SHELF_9`."), reply(answer="I cannot confirm it.")]
+    result, endpoint, events = run(replies, [stock[0]], check_numbers=True)
+    assert (result.answer, [e.slug for e in events if isinstance(e, Noted)]) == ("I cannot confirm it.", ["answer_sent_back"])
+    assert told(endpoint).endswith("Not yet: SHELF_9 is in no observation and not in the question. Look it up (action: one of lookup_stock).")
+
+
 def test_the_tool_that_the_question_speaks_of_is_suggested(reply, stock):
     @tool(read_only=True, calculates=True)
     def add(a: float, b: float) -> float:

@@ -122,7 +122,7 @@ def test_a_calculation_has_its_numbers_from_somewhere(expression, stray):
     grounding.observed(Observation("saws.md: 3.85 kilograms"))
     call = ToolCall("calculator", {"expression": expression})
     objection = grounding.objection_to(call)
-    assert (objection.number if objection else None) == stray
+    assert (objection.what if objection else None) == stray
     assert grounding.objection_to(call) is None  # said once
     assert Grounding().objection_to(call) is None
 
@@ -131,7 +131,7 @@ def test_a_long_calculation_over_many_numbers_is_checked_in_no_time():
     """One by one, these would be ten billion comparisons."""
     grounding = Grounding(check_numbers=True)
     grounding.observed(Observation(" ".join(map(str, range(200_000)))))
-    assert grounding.objection_to(ToolCall("calculator", {"expression": "199999 + " * 50_000 + "0.123456"})).number == "0.123456"
+    assert grounding.objection_to(ToolCall("calculator", {"expression": "199999 + " * 50_000 + "0.123456"})).what == "0.123456"
 
 
 AMOUNTS = [
@@ -169,8 +169,34 @@ def test_a_number_of_the_question_that_no_call_had_is_asked_for(name, given, cal
     grounding.observed(Observation("{}"))
     grounding.succeeded_with(ToolCall(name, given), calculates=calculates)
     objection = grounding.objection("17 pieces cost 15.")
-    assert (objection.number if objection else None) == unused
+    assert (objection.what if objection else None) == unused
     assert grounding.objection("17 pieces cost 15.") is None  # said once
+
+
+NAMES = [
+    ("The variable is `QUILL_TOKEN`.", "QUILL_TOKEN"),
+    ("The variable is QUILL_TOKEN_FILE.", ""),
+    ("It is quill_token_file, in other letters.", ""),
+    ("Use `--sent`, or --headers.", "--sent"),
+    ("Use `quill --headers` on well-known hosts.", ""),
+    ("The class is ConnectionPool.", "ConnectionPool"),
+    ("The class is HostPool(limit=None).", ""),
+    ("Call `HostPool(limit)` in `C:\\Docs`.", ""),
+    ("Plain words such as Paris, e-mail and Anna's.", ""),
+    ("I cannot confirm that there is a `QUILL_TOKEN`.", ""),
+]
+
+
+@pytest.mark.parametrize(("answer", "stray"), NAMES)
+def test_a_name_that_is_no_word_comes_from_somewhere_or_is_asked_for(answer, stray):
+    grounding = Grounding(check_numbers=True)
+    grounding.asked("Which variable does quill read?")
+    grounding.observed(Observation('{"ok": true, "result": "QUILL_TOKEN_FILE --headers HostPool C:\\\\Docs"}'))
+    objection = grounding.objection(answer)
+    assert (objection.what if objection else "") == stray
+    assert objection is None or objection.slug == "not_looked_up"
+    assert grounding.objection(answer) is None  # said once
+    assert Grounding().objection(answer) is None
 
 
 def test_numbers_are_read_as_people_write_them():

@@ -57,7 +57,9 @@ def add_agent_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--instructions", type=Path, metavar="FILE", help="your own instructions, added to the system prompt")
     parser.add_argument("--require-tool", action="store_true",
                         help="no answer without a tool call behind it that succeeded, or that failed and is owned up to")  # fmt: skip
-    parser.add_argument("--check-numbers", action="store_true", help="send an answer or a calculation with a number from nowhere back once")
+    parser.add_argument("--check-numbers", action="store_true",
+                        help="send back once: an answer or a calculation with a number from nowhere, an answer with such a name, or one "
+                        "for which a number of the question was not used")  # fmt: skip
     parser.add_argument("--summarise", action="store_true", help="near the window, let the model summarise old observations")
 
 
