@@ -49,7 +49,7 @@ def plain_shape(value: dict[str, Any], tools: ToolRegistry) -> Shape | None:
             return None
         tool = tools.get(name)
         return Shape(thought, tool, inputs) if tool and tool.parameter_set.issuperset(inputs) else None
-    if value.get("action", "none") != "none" or not isinstance(answer, str) or not answer[:1].isalnum() or answer.casefold() == "null":
+    if value.get("action", "none") != "none" or not isinstance(answer, str) or not answer[:1].isalnum() or not has_answer(answer):
         return None
     return Shape(thought, None, None, answer)
 
