@@ -11,20 +11,10 @@ from pathlib import Path
 
 from react_agent.errors import ToolError
 from react_agent.registry import tool
-from react_agent.tools.calculator import calculate
 
 DB = os.environ.get("TASKS_DB", "shop.db")
 DOCS = Path(__file__).resolve().parent / "docs"
 MOST_LINES = 8
-
-
-@tool(read_only=True, calculates=True)
-def calculator(expression: str) -> str:
-    """Evaluate an arithmetic expression."""
-    try:
-        return calculate(expression)
-    except ToolError as error:
-        raise ToolError(error.type, error.message) from None
 
 
 @tool(read_only=True, untrusted_output=True)
