@@ -99,6 +99,8 @@ REFUSED = [
 
 NOTED = [
     ("SELECT name FROM readers WHERE id = 9", "no row matched"),
+    ("SELECT '2031-05-17' - day FROM loans WHERE id = 9", "no row matched"),
+    ("SELECT id FROM loans WHERE day > '2031-05-17' - 1 AND id = 9", "no row matched"),
     ("SELECT count(*) FROM readers WHERE city = 'lisbon'", "readers.city has 'Lisbon', not 'lisbon'"),
     ("SELECT name FROM readers r WHERE r.city = 'Lisboa'", "readers.city has no 'Lisboa'; near: 'Lisbon'"),
     ("SELECT sum(unit_price) FROM books WHERE title LIKE '%blu tent%'", "books.title has no '%blu tent%'; near: 'Blue Tent'"),

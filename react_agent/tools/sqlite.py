@@ -19,7 +19,7 @@ from react_agent.errors import ConfigError, ToolError
 from react_agent.registry import Tool
 from react_agent.tools.sqlite_guard import MAX_SQL_BYTES
 from react_agent.tools.sqlite_hints import FAILURES, Question, explained, refused_verb, tool_error
-from react_agent.tools.sqlite_rewrites import calculated_outside, calculates_with_text
+from react_agent.tools.sqlite_rewrites import instead_of_text
 from react_agent.tools.sqlite_schema import MAX_CHOICES, MAX_DESCRIBED, Table, described, questions, read_tables, spelled, summary
 from react_agent.tools.sqlite_text import Token, tokens, without_tail
 from react_agent.tools.sqlite_worker import Worker
@@ -81,9 +81,8 @@ class SqliteDatabase:
             if "error" in result:
                 known = () if str(result["error"].get("code")) in FAILURES else self._schema_or_nothing()
                 raise explained(result["error"], Question(words, known))
-            if not result["rows"] and calculates_with_text(words):
-                instead = calculated_outside(words) or "SELECT column * 2 FROM ..."
-                raise tool_error("sql_error", "no row matched, for a text is calculated with", f"write {instead}")
+            if not result["rows"] and (instead := instead_of_text(words)):
+                raise tool_error("sql_error", "no row matched, for a text is calculated with", instead)
             note = self._notes(result, words)
         shown = {key: result[key] for key in ("columns", "rows", "row_count", "truncated")}
         return {**shown, "note": note} if note else shown
