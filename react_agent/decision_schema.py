@@ -12,12 +12,13 @@ _SIMPLE = ("string", "number", "integer", "boolean")
 def decision_schema(tools: Iterable[Tool]) -> dict[str, Any]:
     """The shape of a reply that may call one of these tools or finish; without tools it can only finish.
 
-    One flat object, in the order in which the prompt shows its keys. The arguments are those of all tools together, none of them
-    required: small models follow a small schema, half the servers know neither alternatives nor references, and the registry
-    checks arguments in any case. It never forbids a call that the registry would take.
+    One flat object with its keys in the order of the prompt, none of them required where there are tools: a call has no final_answer
+    and an answer nothing else, as the prompt shows them, and a model that has to write all keys writes on where it should end. The
+    arguments are those of all tools together, none of them required either: small models follow a small schema, half the servers know
+    neither alternatives nor references, and parser and registry check a reply in any case. It never forbids a call that they would take.
     """
     tools = tuple(tools)
-    return {
+    schema: dict[str, Any] = {
         "type": "object",
         "properties": {
             "thought": {"type": "string", "maxLength": LONGEST_THOUGHT},
@@ -25,9 +26,9 @@ def decision_schema(tools: Iterable[Tool]) -> dict[str, Any]:
             "action_input": _arguments(tools),
             "final_answer": {"type": ["string", "null"] if tools else "string"},
         },
-        "required": ["thought", "action", "action_input", "final_answer"],
         "additionalProperties": False,
     }
+    return schema if tools else {**schema, "required": ["final_answer"]}
 
 
 def _arguments(tools: Iterable[Tool]) -> dict[str, Any]:

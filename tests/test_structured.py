@@ -45,7 +45,7 @@ CLOSED = {"type": "object", "properties": {"n": {"type": "integer", "minimum": 3
 
 def test_the_schema_of_a_decision():
     assert decision_schema([named("a", CLOSED), named("b", {"type": "object", "properties": {}, "additionalProperties": False})]) == {
-        "type": "object", "additionalProperties": False, "required": ["thought", "action", "action_input", "final_answer"],
+        "type": "object", "additionalProperties": False,
         "properties": {
             "thought": {"type": "string", "maxLength": 400}, "action": {"type": "string", "enum": ["a", "b", "none"]},
             "final_answer": {"type": ["string", "null"]},
@@ -82,17 +82,19 @@ def test_a_tool_with_arguments_of_any_name_leaves_them_all_open(parameters):
 
 
 def test_without_tools_a_reply_can_only_be_an_answer():
-    properties = decision_schema(())["properties"]
-    assert (properties["action"]["enum"], properties["final_answer"]["type"]) == (["none"], "string")
+    schema = decision_schema(())
+    assert (schema["properties"]["action"]["enum"], schema["properties"]["final_answer"]["type"]) == (["none"], "string")
+    assert schema["required"] == ["final_answer"]
 
 
 def test_the_grammar_of_a_decision():
     root, *others = grammar_of(SCHEMA).splitlines()
+    thought, action, final = r'"\"thought\"" ws ":" ws "\"" char{0,400} "\"" ws', r'"\"action\"" ws ":" ws ("\"calculator\"" | "\"none\"") ws', \
+        r'"\"final_answer\"" ws ":" ws (string | "null") ws'  # fmt: skip
+    given = r'"\"action_input\"" ws ":" ws "{" ws ("\"expression\"" ws ":" ws string ws)? "}" ws'
     assert root == (
-        r'root ::= ws "{" ws "\"thought\"" ws ":" ws "\"" char{0,400} "\"" ws "," ws "\"action\"" ws ":" ws'
-        r' ("\"calculator\"" | "\"none\"") ws "," ws "\"action_input\"" ws ":" ws "{" ws ("\"expression\"" ws ":" ws string ws)? "}" ws'
-        r' "," ws "\"final_answer\"" ws ":" ws'
-        r' (string | "null") ws "}" ws'
+        f'root ::= ws "{{" ws ({thought} ("," ws {action})? ("," ws {given})? ("," ws {final})?'
+        f' | {action} ("," ws {given})? ("," ws {final})? | {given} ("," ws {final})? | {final})? "}}" ws'
     )
     assert [line.split(" ::= ")[0] for line in others] == ["ws", "char", "string", "number", "value", "object", "member", "array"]
 
@@ -102,8 +104,13 @@ def test_the_grammar_of_a_decision():
     ({"type": "array", "items": {"type": "null"}}, '"[" ws ("null" ws ("," ws "null" ws)*)? "]"'),
     ({"type": ["boolean", "null"]}, '(("true" | "false") | "null")'),
     ({"type": "object", "properties": {"a": {"type": "null"}, "b": {}}},
-     r'"{" ws (("\"a\"" ws ":" ws "null" ws | "\"b\"" ws ":" ws value ws)'
-     r' ("," ws ("\"a\"" ws ":" ws "null" ws | "\"b\"" ws ":" ws value ws)){0,1})? "}"'),
+     r'"{" ws ("\"a\"" ws ":" ws "null" ws ("," ws "\"b\"" ws ":" ws value ws)? | "\"b\"" ws ":" ws value ws)? "}"'),
+    ({"type": "object", "properties": {"a": {"type": "null"}, "b": {}, "c": {}}, "required": ["b"]},
+     r'"{" ws ("\"a\"" ws ":" ws "null" ws "," ws "\"b\"" ws ":" ws value ws ("," ws "\"c\"" ws ":" ws value ws)?'
+     r' | "\"b\"" ws ":" ws value ws ("," ws "\"c\"" ws ":" ws value ws)?) "}"'),
+    ({"type": "object", "properties": dict.fromkeys("abcdefg", {"type": "null"})},
+     '"{" ws (' + "(" + " | ".join(rf'"\"{key}\"" ws ":" ws "null" ws' for key in "abcdefg") + ")"
+     + ' ("," ws (' + " | ".join(rf'"\"{key}\"" ws ":" ws "null" ws' for key in "abcdefg") + ')){0,6})? "}"'),
     ({"enum": ['say "a\\b"']}, r'"\"say \\\"a\\\\b\\\"\""'),
 ])  # fmt: skip
 def test_a_grammar_of_other_schemas(schema, root):
