@@ -28,18 +28,37 @@ ADMISSION = re.compile(
     r"|超时|未知|拒绝|無法|沒有|[未沒](?:找|查)到|暫無|並無|無此|失敗|錯誤|逾時|拒絕",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(rf"(?:(?<![\w.])|(?<=[{UNSPACED}]))[-+]?(?:\d{{1,3}}(?:,\d{{3}})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_NUMBER = re.compile(rf"(?:(?<![\w.])|(?<=[{UNSPACED}]))[-+]?(?:\d{{1,3}}(?:,\d{{3}})+(?!\d)|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?")
 # Numbers that need no source: small ones, and those of time and of percentages.
 COMMON_NUMBERS = frozenset({0.0, 1.0, 2.0, 3.0, 4.0, 7.0, 12.0, 24.0, 30.0, 52.0, 60.0, 100.0, 365.0, 1000.0, 3600.0})
-# What a question says of a number that is compared with and not calculated with, and where its numbers are part of a name.
-_BOUND = re.compile(
-    r"(?:\b(?:above|below|over|under|than|least|most|exceeds?)|[超低高大小少多][于於过過]|至少|至多)\W*\Z", re.IGNORECASE
-)  # fmt: skip
-_NAMED = re.compile(r"""'[^'\n]*'|"[^"\n]*"|`[^`\n]*`|“[^”\n]*”|‘[^’\n]*’|「[^」\n]*」|[\w]*(?:[./:-]\w*\d\w*){2,}|\w+/\d+""")
-_YEARS = range(1900, 2101)
-# Names that are no words: between backticks, an option, with an underscore or with a capital inside.
-_IDENTIFIER = re.compile(r"`([^`\n]{2,80})`|(?<![\w-])(--?[a-zA-Z][\w-]+)|\b([A-Za-z]\w*_\w+)|\b([A-Z][a-z]+[A-Z]\w*)")
-MOST_NAMES = 50  # of an answer that are looked for
+_MONTH = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"
+)
+# What stands before a number that is not calculated with: it is a bound, one of many, a day, or a part of a name as in Python 3.11.
+_BEFORE = re.compile(
+    r"(?:(?:\b(?:above|below|over|under|than|least|most|exceeds?)|[超低高大小少多][于於过過]|至少|至多)\W*"
+    r"|\b(?:top|first|last|version|release|chapter|section|page|line|row|step|room|port|code|error|status|invoice|ticket|issue|id|no\.?)\s*#?"
+    rf"|[#№第前]\s*|\b{_MONTH}\.?\s|(?-i:[\w,;)] [A-Z][a-z]+\s))\Z",
+    re.IGNORECASE,
+)
+_LONGEST_BEFORE = 40  # characters before a number that are looked at
+# And what stands behind one: it is the 15th, an hour, a day or a bound.
+_BEHIND = re.compile(
+    r"(?:st|nd|rd|th|\s?[ap]\.?m\.?|\s?o['’]clock|\s(?:or|and)\s(?:more|less|fewer|above|below|over|under|up|later|earlier)"
+    rf"|\.?\s(?:of\s)?{_MONTH})(?!\w)|\s*(?:[年月号號点點时時]|日(?!元)|以[上下内內]|이[상하]|초과|미만|[년월일]|시(?!간))",
+    re.IGNORECASE,
+)
+# Where numbers are a part of a name: between quotes, 3.11.5, 2031-05-17, HTTP/11, 14:30, A-17, 10-20, 007, +49 170 1234567.
+_NAMED = re.compile(
+    r"""'[^'\n]*'|"[^"\n]*"|`[^`\n]*`|“[^“”\n]*”|‘[^‘’\n]*’|「[^「」\n]*」"""
+    r"|(?<!\w)\w*+(?:[./:-](?=\w*?\d)\w++){2,}+|(?<!\w)\w++/\d++|(?<!\d)\d\d?:\d\d(?!\d)|(?<!\w)[^\W\d]\w*+-\d\w*+"
+    r"|(?<![\d.,])\d++[-–]\d++|(?<![\w.,])0\d++|\+\d++(?:[ -]?\(?\d++\)?){2,}+"
+)
+_YEARS = frozenset(map(float, range(1900, 2101)))
+# Names that are no words: between backticks, an option, with an underscore or with a capital inside. ASCII, for 变量QUILL_TOKEN的值.
+_IDENTIFIER = re.compile(r"`([^`\n]{2,80})`|(?<![\w-])(--?[a-zA-Z][\w-]+)|\b([A-Za-z]\w*_\w+)|\b([A-Z][a-z]+[A-Z]\w*)", re.ASCII)
+MOST_NAMES, LONGEST_NAME = 50, 80  # names of an answer that are looked for, and characters of one
+_ESCAPE = re.compile(r"\\(?:u[0-9a-f]{4}|(.))", re.DOTALL)  # in JSON
 PERIODS = (1, 2, 3)  # calls in turn that are a repetition when they come for the third time: A-A-A, A-B-A-B-A-B, ...
 
 
@@ -120,7 +139,7 @@ class Grounding:
     _unused: dict[str, float] = field(default_factory=dict)  # the question's numbers that no call has had yet, as they are written
 
     def asked(self, question: str) -> None:
-        self._learn(question)
+        self.learn(question)
         if self.check_numbers and self.can_calculate:
             self._unused = dict(amounts(question))
 
@@ -128,19 +147,22 @@ class Grounding:
         self.last_error = observation.error
         self.succeeded = self.succeeded or observation.error is None
         self.failed = self.failed or observation.error is not None
-        self._learn(observation.content)
+        self.learn(observation.content)
 
     def succeeded_with(self, call: ToolCall, *, calculates: bool) -> None:
         """The call's numbers are used; a calculation is the model's own word on all of them."""
         if self._unused:
-            used = {_same(value) for _, value, _ in _numbers_in(call)}
+            used = {each for written in _numbers_in(call) for each in _readings(written)}
             left = {written: value for written, value in self._unused.items() if used.isdisjoint(map(_same, _forms(value)))}
             self._unused = {} if calculates else left
 
-    def _learn(self, text: str) -> None:
+    def learn(self, text: str) -> None:
+        """What stands in a text comes from somewhere. It may be JSON, where the n of a line break stands right before what follows."""
         if self.check_numbers:
-            self._known.update(value for _, value, _ in numbers(text))
-            self._read.append(text)
+            for reading in dict.fromkeys((text, _ESCAPE.sub(_unescaped, text))):
+                written = [number for number, _, _ in numbers(reading)]
+                self._known.update(_value(each) for number in written for each in (number, *number.split(",")))
+                self._read.append(reading)
 
     def objection_to(self, call: ToolCall) -> Objection | None:
         """What is wrong with a calculation: its first number that neither the question nor an observation has, as it is, as a percentage,
@@ -148,7 +170,7 @@ class Grounding:
         if not self.check_numbers or "invented_input" in self._made:
             return None
         known = {_same(each) for value in COMMON_NUMBERS | self._known for each in _forms(value)}
-        stray = next((written for written, value, _ in _numbers_in(call) if _same(value) not in known), None)
+        stray = next((written for written in _numbers_in(call) if not _is_among(known, *_readings(written))), None)
         return None if stray is None else self._make(Objection("invented_input", stray), 1)
 
     def ungrounded(self, answer: str) -> bool:
@@ -196,18 +218,20 @@ class Grounding:
         names = dict.fromkeys(islice(identifiers(answer), MOST_NAMES))
         read = "\n".join(self._read).replace("\\", "") if names else ""  # an observation is JSON, with its escapes
         for name in names:
-            if not re.search(rf"(?<!\w){re.escape(name.replace(chr(92), ''))}(?!\w)", read, re.IGNORECASE):
+            if not re.search(rf"(?<!\w){re.escape(name.replace(chr(92), ''))}(?!\w)", read, re.IGNORECASE | re.ASCII):
                 return name
         return ""
 
 
 def amounts(question: str) -> Iterable[tuple[str, float]]:
-    """The numbers of a question that an answer to it must have been calculated with: no small ones, no years, none in a name or a
-    version, none that is only a bound, as in "above 50"."""
+    """The numbers of a question that an answer to it must have been calculated with: no small ones, no years, dates or times, none in a
+    name or a version, none that counts off or is only a bound, as in "above 50"."""
     plain = _NAMED.sub(lambda name: " " * len(name[0]), question)
     for match in _NUMBER.finditer(plain):
-        value = float(match[0].replace(",", ""))
-        if abs(value) not in COMMON_NUMBERS and value not in _YEARS and not _BOUND.search(plain, 0, match.start()):
+        value, start = _value(match[0]), match.start()
+        if abs(value) in COMMON_NUMBERS or value in _YEARS or _BEHIND.match(plain, match.end()):
+            continue
+        if not _BEFORE.search(plain, max(0, start - _LONGEST_BEFORE), start):
             yield match[0], value
 
 
@@ -216,8 +240,26 @@ def _forms(value: float) -> tuple[float, ...]:
     return value, value / 100, 1 - value / 100, 1 + value / 100
 
 
-def _numbers_in(call: ToolCall) -> Iterable[tuple[str, float, int]]:
-    return (number for text in map(str, call.arguments.values()) for number in numbers(text))
+def _numbers_in(call: ToolCall) -> Iterable[str]:
+    return (written for text in map(str, call.arguments.values()) for written, _, _ in numbers(text))
+
+
+def _value(written: str) -> float:
+    return float(written.replace(",", ""))
+
+
+def _readings(written: str) -> list[str]:
+    """The number, and the numbers of what may be several: max(120,450)."""
+    return [_same(_value(each)) for each in (written, *written.split(","))]
+
+
+def _is_among(known: set[str], whole: str, *parts: str) -> bool:
+    return whole in known or known.issuperset(parts)
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    """What a JSON escape stands for; a blank for what no one sees."""
+    return " " if (escape[1] or "n") in "bfnrt" else escape[1]
 
 
 def identifiers(text: str) -> Iterable[str]:
@@ -225,7 +267,7 @@ def identifiers(text: str) -> Iterable[str]:
     for match in _IDENTIFIER.finditer(text):
         quoted = match[1]
         for piece in quoted.split() if quoted else [match[0]]:
-            if len(name := piece.partition("(")[0].strip(".,;:!?'\"()[]{}<>")) > 1:
+            if 1 < len(name := piece.partition("(")[0].strip(".,;:!?'\"()[]{}<>")) <= LONGEST_NAME:
                 yield name
 
 
@@ -239,4 +281,4 @@ def numbers(text: str) -> Iterable[tuple[str, float, int]]:
     for match in _NUMBER.finditer(text):
         written = match.group()
         mantissa = written.lower().split("e")[0]
-        yield written, float(written.replace(",", "")), len(mantissa.partition(".")[2])
+        yield written, _value(written), len(mantissa.partition(".")[2])

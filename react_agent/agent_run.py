@@ -73,6 +73,8 @@ class Run:
         self.calls = Calls(setup.tools, gate, self.journal, self.budget, setup.clock, setup.prompts.frames["outcome_unknown"])
         calculates = any(tool.calculates for tool in setup.tools)
         self.grounding = Grounding(setup.require_tool, setup.check_numbers, setup.retry_failed_input, calculates)
+        for given in (setup.instructions, *(message.content for message in history)):
+            self.grounding.learn(given)
         self.grounding.asked(question)
         self.steps: list[Step] = []
         self._last_call = ""  # whose observation is the last one in the transcript
@@ -177,7 +179,11 @@ class Run:
         """A call that is answered from memory. at_once: its earlier observation is the last one, and need not be said again."""
         self.journal.note("repeated_call", f"{call.name} was called with the same arguments before; its earlier observation was given")
         told = self.telling.repeated(call.name)
-        if at_once or (earlier.error in INPUT_ERRORS and not self.setup.raw_history):  # what came of it is in sight
+        self.grounding.last_error = earlier.error
+        if earlier.error in INPUT_ERRORS and not self.setup.raw_history:
+            lesson = self.telling.in_vain(call, earlier)
+            return Turn(step, told if self.transcript.shows(lesson) else f"{lesson}\n{told}", call.name, sent_back=True)
+        if at_once:
             return Turn(step, told, call.name, sent_back=True)
         return Turn(step, f"{self.telling.observation(call.name, earlier)}\n{told}", call.name)
 

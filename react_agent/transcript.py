@@ -36,6 +36,7 @@ class Transcript:
         self.stable = 0
         self._note = note
         self._exchanges: list[Exchange] = []
+        self._lines: list[tuple[int, str]] = []  # what was sent back, and under which message it stands
         self._failed = 0
         self._extend([*opening, *history])
         self._history = range(len(opening), len(self.messages))
@@ -80,7 +81,13 @@ class Transcript:
     def sent_back(self, objection: str) -> None:
         """A decision that is not accepted: it leaves, lest it is repeated, and the objection stands under the last message."""
         self.drop_failed()
-        self._put(len(self.messages) - 1, self.with_notice(objection)[-1])
+        at = len(self.messages) - 1
+        self._lines.append((at, f"\n\n{objection}"))
+        self._put(at, self.with_notice(objection)[-1])
+
+    def shows(self, line: str) -> bool:
+        """Whether a line stands in a message of the user's, where it was sent back."""
+        return any(message.role == "user" and line in message.content for message in self.messages)
 
     def drop_failed(self) -> None:
         self._truncate(self._failed)
@@ -104,8 +111,8 @@ class Transcript:
         """Shorten what is old until about target tokens are left, oldest first; returns how many messages that took.
 
         Observations are replaced by one-line notes; with a summary, it takes the place of the oldest, and all others that may be
-        replaced go. Where that is not enough, the long texts in the dialogue before the question and in old replies are cut. The
-        opening, the question and the last keep_last exchanges stay as they are.
+        replaced go. Where that is not enough, what was sent back goes but for the last keep_last lines, and the long texts in the
+        dialogue before the question and in old replies are cut. The opening, the question and the last keep_last exchanges stay.
         """
         done = 0
         for exchange in self._replaceable(keep_last):
@@ -114,6 +121,9 @@ class Transcript:
             content = self.messages[exchange.at + 1].content
             exchange.compacted = True
             done += self._replace(exchange.at + 1, summary if summary and not done else self._note(exchange.tool, content))
+        while len(self._lines) > keep_last and self.tokens > target:
+            at, line = self._lines.pop(0)
+            done += self._replace(at, "".join(self.messages[at].content.rsplit(line, 1)))
         for at in [*self._history, *(exchange.at for exchange in self._older(keep_last))]:
             if self.tokens <= target:
                 break

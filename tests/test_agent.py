@@ -9,7 +9,7 @@ from react_agent import Agent, Completion, ConfigError, EndpointError, Limits, R
 from react_agent.playback import resume
 from react_agent.trace import read_trace
 from react_agent.trace_events import Noted, RunEnded, ToolEnded, ToolStarted
-from react_agent.types import STATUS_OF
+from react_agent.types import STATUS_OF, Message
 
 
 def lookup(stock):
@@ -334,6 +334,48 @@ def test_what_the_model_wrote_opens_no_turn_where_it_is_quoted(reply, stock):
     bad = reply("lookup_stock", {"product_id": "A-7", "<|im_start|>": 1})  # the tool's words have the model's in them
     _, endpoint, _ = run([bad, reply(answer="I cannot.")], [stock[0]])
     assert "in vain" in told(endpoint) and "<|im_start|>" not in told(endpoint)
+
+
+def test_what_the_model_wrote_opens_no_turn_where_it_could_not_be_read(reply):
+    rubbish = ["rubbish [INST] \uff1c\uff5cuser\uff5c\uff1e", reply("</think>", {}), '{"action": "<|im_start|>", "action_input": {}']
+    _, endpoint, _ = run([*rubbish, reply(answer="ok")], limits=Limits(max_parse_failures=5))
+    told_then = " ".join(messages[-1].content for messages, _ in endpoint.requests[1:])
+    assert "[ INST]" in told_then and "< /think>" in told_then
+    assert not any(mark in told_then for mark in ("[INST]", "\uff1c\uff5c", "</think>", "<|im_start|>"))
+
+
+def test_calls_that_fail_again_and_again_do_not_fill_the_window(reply, stock):
+    replies = [reply("lookup_stock", {"wrong": f"{number} " + "word " * 400}) for number in range(18)] + [reply(answer="No.")] * 2
+    endpoint = ScriptedEndpoint(replies, context_window=2500)
+    result = Agent(endpoint, [stock[0]], limits=Limits(max_steps=20)).run("How many?")
+    assert (result.answer, len(result.steps)) == ("No.", 20)
+    last = told(endpoint)
+    assert '{"wrong": "17 word' in last and '{"wrong": "0 word' not in last and max(map(len, last.split("\n\n"))) < 1_400
+
+
+def test_a_failed_call_that_is_made_again_is_told_again_where_its_line_is_gone(reply, stock):
+    def calls(number):
+        return reply("lookup_stock", {"wrong": f"{number} " + "word " * 400})
+
+    replies = [calls(number) for number in range(10)] + [calls(0), calls(0), reply(answer="No.")]
+    endpoint = ScriptedEndpoint(replies, context_window=2500)
+    Agent(endpoint, [stock[0]], limits=Limits(max_steps=20), retry_failed_input=False).run("How many?")
+    before, first, second = (messages[-1].content for messages, _ in endpoint.requests[10:13])
+    assert '{"wrong": "0 word' not in before and first.endswith("or call another tool (none).")
+    assert first.count('{"wrong": "0 word') == second.count('{"wrong": "0 word') == 1
+
+
+def test_the_numbers_of_the_dialogue_before_and_of_the_instructions_come_from_somewhere(reply, stock):
+    history = [Message("user", "How heavy are they?"), Message("assistant", reply(answer="177.1 kilograms in `BAY_4`."))]
+    replies = [reply("lookup_stock", {"product_id": "A-7"}), reply(answer="12, of 177.1 kilograms and 19 percent, in `BAY_4`.")]
+    agent = Agent(ScriptedEndpoint(replies), [stock[0]], check_numbers=True, instructions="The tax is 19 percent.")
+    assert len(agent.run("How many?", history=history).steps) == 2
+
+
+def test_a_call_that_succeeded_and_is_made_again_is_the_last_call(reply, stock):
+    good, bad = reply("lookup_stock", {"product_id": "A-7"}), reply("lookup_stock", {"wrong": 1})
+    assert len(run([good, bad, good, reply(answer="12.")], [stock[0]])[0].steps) == 4
+    assert len(run([bad, good, bad, reply(answer="12."), reply(answer="12.")], [stock[0]])[0].steps) == 5
 
 
 def test_a_failure_names_the_way_on(reply, stock):

@@ -146,6 +146,23 @@ AMOUNTS = [
     ("Which flag does version 3.11.5 of 'Tool 500' have, in HTTP/11 or on 2031-05-17?", []),
     ("What is 'Set 15' of \"Box 16\" and `x 18`?", []),
     ("How long are 3 weeks of 24 hours, twice?", []),
+    # dates and times
+    ("Which trains leave between 14:30 and 18:45, or at 9 am, 17 p.m. or 11 o'clock?", []),
+    ("What was said on 17 May 2031, on May 18, on the 19th of June and on 05/17?", []),
+    ("3月15日14点的销售额是多少？", []), ("5월 17일 14시 매출은?", []), ("买17个要500日元吗？", ["17", "500"]),
+    # names, numbers of things, what counts off
+    ("What is new in Python 3.11 and on page 17 of section 12?", []),
+    ("What does error 404 or E-404 mean for A-17 on port 8080?", []),
+    ("Who has the number +49 170 1234567, or 555-1234, or 0800?", []),
+    ("Who has ticket #1042? Name the top 5, the first 15 and the last 20.", []),
+    ("第17批的前5名是谁？", []),
+    # bounds
+    ("Which have 50 or more, or 10-20?", []), ("价格50以上的有哪些？", []), ("50 이상인 것은?", []),
+    # amounts all the same
+    ("Does it cost 17 pieces? Do 18, or 2e5, or -25 degrees, or 15%? And USD 250, or 2.5 million?", ["17", "18", "2e5", "-25", "15", "250", "2.5"]),
+    ("买２５８个要多少钱？", ["２５８"]), ("사과 258개는 얼마?", ["258"]), ("What are 258GB in bytes, times 17.5?", ["258", "17.5"]),
+    ("1,2345 and 1,234,567", ["2345", "1,234,567"]),
+    ("9" * 400, ["9" * 400]), ("1e999", ["1e999"]),
 ]
 
 
@@ -197,6 +214,45 @@ def test_a_name_that_is_no_word_comes_from_somewhere_or_is_asked_for(answer, str
     assert objection is None or objection.slug == "not_looked_up"
     assert grounding.objection(answer) is None  # said once
     assert Grounding().objection(answer) is None
+
+
+LONG = ["a" * 100_000, "1" * 100_000, "x." + "1" * 100_000, "1e" * 50_000, "“" * 100_000, "‘「" * 50_000, "17 " * 30_000, "字1" * 50_000, "a-1." * 30_000,
+        "least " * 20_000 + "17", "over" + " " * 100_000 + "17", "1," * 50_000, "1,111" * 20_000, "+1 " * 30_000, "(1) " * 30_000]  # fmt: skip
+
+
+@pytest.mark.parametrize("question", LONG, ids=lambda question: question[:6])
+def test_a_long_question_is_read_in_no_time(question):
+    """Looked at from every place to its end, these would be five billion characters."""
+    assert len(list(amounts(question))) <= len(question)
+
+
+LEARNT = [
+    ('{"ok": true, "result": "a\\n12 rows\\t13\\nQUILL_TOKEN"}', "There are 12 or 13 in QUILL_TOKEN."),
+    ("id,units\n17,120,450", "Of 17 there are 120, and 450."),
+    ("变量QUILL_TOKEN用于12个", "It is QUILL_TOKEN的值, for 12."),
+    ("1,2345", "It is 2345."),
+]
+
+
+@pytest.mark.parametrize(("seen", "answer"), LEARNT)
+def test_what_was_read_is_known_however_it_was_written(seen, answer):
+    grounding = Grounding(check_numbers=True)
+    grounding.asked("How many?")
+    grounding.observed(Observation(seen))
+    assert grounding.objection(answer) is None
+
+
+def test_numbers_of_several_arguments_are_known_one_by_one():
+    grounding = Grounding(check_numbers=True)
+    grounding.asked("Which is more, 120 or 450?")
+    assert grounding.objection_to(ToolCall("calculator", {"expression": "max(120,450)"})) is None
+    assert grounding.objection_to(ToolCall("calculator", {"expression": "max(120,451)"})).what == "120,451"
+
+
+def test_a_name_without_end_is_not_looked_for():
+    grounding = Grounding(check_numbers=True)
+    grounding.observed(FINE)
+    assert grounding.stray_name("A" + "b_" * 500_000) == ""
 
 
 def test_numbers_are_read_as_people_write_them():

@@ -46,6 +46,22 @@ def test_an_objection_stands_under_the_last_message():
     assert transcript.tokens == estimate_prompt(transcript.messages)
 
 
+def test_of_what_was_sent_back_the_last_lines_stay_where_room_is_needed():
+    transcript = made()
+    for number in range(4):
+        transcript.sent_back(f"no {number} " + "why " * 50)
+    transcript.good("decision", "observation", "page")
+    for number in (4, 5):
+        transcript.sent_back(f"no {number}")
+    transcript.sent()
+    assert transcript.compact(transcript.tokens - 60) == 2
+    assert "the question\n\nno 2 why" in transcript.messages[1].content and transcript.shows("no 4") and not transcript.shows("no 1")
+    assert transcript.compact(0) == 2
+    assert contents(transcript) == ["rules", "the question", "decision", "observation\n\nno 4\n\nno 5"]
+    assert transcript.sent() == 1 and transcript.tokens == estimate_prompt(transcript.messages)
+    assert transcript.compact(0) == 0
+
+
 def test_roles_alternate_and_an_empty_reply_is_not_an_empty_message():
     transcript = made(2)
     transcript.failed(" \n", "again")
@@ -129,7 +145,7 @@ def test_an_estimate_is_never_negative_and_never_more_than_the_characters(text):
     assert estimate_prompt([Message("user", text)]) >= MESSAGE_OVERHEAD
 
 
-@given(st.lists(st.sampled_from(["good", "failed", "answer", "compact", "sent"]), max_size=30))
+@given(st.lists(st.sampled_from(["good", "failed", "answer", "compact", "sent", "sent_back"]), max_size=30))
 def test_the_meter_never_loses_count(steps):
     transcript = made()
     for number, step in enumerate(steps):
@@ -139,6 +155,8 @@ def test_the_meter_never_loses_count(steps):
             transcript.failed("bad " * 200, "again")
         elif step == "answer":
             transcript.answered("answer")
+        elif step == "sent_back":
+            transcript.sent_back("no " * 20)
         elif step == "compact":
             transcript.compact(50)
         else:
