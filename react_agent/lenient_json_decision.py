@@ -3,14 +3,12 @@
 import re
 from typing import Any
 
-from react_agent.lenient_json_keys import CANONICAL, NAMES, Role, read_keys, squeezed, visible
+from react_agent.lenient_json_keys import CALL, CANONICAL, NAMES, SCHEMA_KEYS, read_keys, squeezed, visible
 
 NONE_WORDS = frozenset({
     "", "none", "null", "nil", "n/a", "notool", "noaction", "notoolneeded", "nothing", "na", "noneneeded", "notneeded",
     "noactionneeded", "无", "没有", "不需要", "无需工具",
 })  # fmt: skip
-_CALL: frozenset[Role] = frozenset({"action", "input"})
-_SCHEMA_KEYS = frozenset({"properties", "parameters", "function"})
 _BLANK = re.compile(r"\s*[<.…]")  # how the blanks below begin
 _ANGLED = re.compile(r"\s*<[^<>]{1,80}>\s*\Z")
 _ANGLED_BLANK = re.compile(r"\s*<[^<>/]{3,80}>\s*\Z")
@@ -39,12 +37,12 @@ def may_decide(value: dict[str, Any]) -> bool:
 def is_decision_like(value: dict[str, Any]) -> bool:
     """Does an object have a key that only a decision has, or a name beside its arguments?"""
     keys = read_keys(value)
-    return bool(keys.strong) or keys.has >= _CALL
+    return bool(keys.strong) or keys.has >= CALL
 
 
 def is_echo(value: dict[str, Any]) -> bool:
     """Is an object the template, the schema or a placeholder of the prompt rather than a decision?"""
-    if not _SCHEMA_KEYS.isdisjoint(value) and _holds_schema(value):
+    if not SCHEMA_KEYS.isdisjoint(value) and _holds_schema(value):
         return True
     parts = _parts(value)
     action, answer, thought = parts.get("action"), parts.get("final_answer"), parts.get("thought")
@@ -98,7 +96,7 @@ def _parts(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_call(value: dict[str, Any]) -> bool:
-    return read_keys(value).strong >= _CALL
+    return read_keys(value).strong >= CALL
 
 
 def _holds_schema(value: dict[str, Any]) -> bool:

@@ -32,6 +32,8 @@ INVISIBLE = "\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\uf
 _INVISIBLE = re.compile(f"[{INVISIBLE}]+")
 _LONGEST = 80  # characters of a key that are looked at
 _MOST_KEPT, _LONGEST_KEPT = 16, 200  # keys, and their characters, of an object whose meaning is remembered
+CALL: frozenset[Role] = frozenset({"action", "input"})
+SCHEMA_KEYS = frozenset({"properties", "parameters", "function"})
 BESIDE = frozenset({"type", "id", "role", "status", "version", "format", "index"})  # keys that may stand beside a wrapped object
 _SEPARATORS = re.compile(f"[\\s_\\-{INVISIBLE}]+")
 
@@ -81,6 +83,7 @@ class Keys(NamedTuple):
 
     parts: in the order of the prompt. has: their roles. strong: those under keys that only a decision has. bearing: the keys
     that hold something, without those that may stand beside a wrapped object. canonical: all keys have the prompt's own names.
+    single: not canonical, but each part is there under one key, one of them strong or a call, and none of the keys may hold a schema.
     """
 
     parts: tuple[Part, ...]
@@ -88,6 +91,7 @@ class Keys(NamedTuple):
     strong: frozenset[Role]
     bearing: tuple[str, ...]
     canonical: bool
+    single: bool
 
 
 def read_keys(value: Iterable[str]) -> Keys:
@@ -109,7 +113,11 @@ def _read(keys: tuple[str, ...]) -> Keys:
         if found := strong.get(role) or weak.get(role):
             parts.append(Part(role, found[0], tuple(found[1:]), tuple(weak.get(role, ())) if role in strong else ()))
     bearing = tuple([key for key in keys if squeezed(key) not in BESIDE])
-    return Keys(tuple(parts), frozenset(strong | weak), frozenset(strong), bearing, CANONICAL.keys() >= set(keys))
+    has = frozenset(strong | weak)
+    canonical = CANONICAL.keys() >= set(keys)
+    single = not canonical and len(bearing) > 1 and SCHEMA_KEYS.isdisjoint(keys) and (bool(strong) or has >= CALL)
+    single = single and not any(part.same or part.lesser for part in parts)
+    return Keys(tuple(parts), has, frozenset(strong), bearing, canonical, single)
 
 
 _remembered = functools.lru_cache(maxsize=256)(_read)

@@ -10,6 +10,9 @@ _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\]]', re.DOTALL)
 _BEGINS = re.compile(r'\{[ \t\r\n]*+["}]|\[')
 _PART = 4096  # an error's constructor counts the lines before it, so that the decoder is not given a whole long text at once
 _NEAR_END = 20
+_MOST_MENDED = 4  # mistakes of the commonest kinds in one object
+_PYTHON_WORD = re.compile(r"(?:None|True|False)(?=[ \t\r\n]*+[,}\]])")
+_JSON_WORDS = {"None": "null", "True": "true", "False": "false"}
 _CONTROL = "Invalid control character"
 
 
@@ -52,7 +55,8 @@ def strict_text(text: str) -> Any:
 def strict_container(text: str, start: int, repairs: dict[str, int]) -> tuple[Any, int] | None:
     """The object or list that begins at start and the offset after it, if JSON's grammar holds and nothing in it is in doubt.
 
-    Raw control characters in strings are the one repair that is made here, since the decoder can read them.
+    The repairs that are made here change no other character's place: raw control characters in strings, which the decoder can read,
+    and in a short text without escapes commas before a closing bracket and Python's None, True and False.
     """
     if not text.startswith('{"', start) and not _BEGINS.match(text, start):
         return None
@@ -63,7 +67,9 @@ def strict_container(text: str, start: int, repairs: dict[str, int]) -> tuple[An
             _refuse_doubts(part[at:end], value)
     except json.JSONDecodeError as error:
         cut = part is not text and (error.pos >= len(part) - _NEAR_END or error.msg.startswith("Unterminated"))
-        return _again(text, start, repairs) if cut or error.msg.startswith(_CONTROL) else None
+        if cut or error.msg.startswith(_CONTROL):
+            return _again(text, start, repairs)
+        return _mended(text, start, error.pos, repairs) if part is text and "\\" not in text else None
     except (ValueError, RecursionError):
         return None
     return value, end + start - at
@@ -83,6 +89,40 @@ def _again(text: str, start: int, repairs: dict[str, int]) -> tuple[Any, int] | 
     except (ValueError, RecursionError):
         return None
     return value, end
+
+
+def _mended(text: str, start: int, fault: int, repairs: dict[str, int]) -> tuple[Any, int] | None:
+    """The same without what stands at fault, if it is one of the two commonest mistakes and nothing but such mistakes follow."""
+    made: dict[str, int] = {}
+    for _ in range(_MOST_MENDED):
+        if (at := _comma_before(text, start, fault)) >= 0:
+            made.setdefault("trailing_comma", at)
+            text = f"{text[:at]} {text[at + 1 :]}"
+        elif word := _PYTHON_WORD.match(text, fault):
+            made.setdefault("python_literal", fault)
+            text = f"{text[:fault]}{_JSON_WORDS[word[0]]}{text[word.end() :]}"
+        else:
+            return None
+        try:
+            value, end = _DECODER.raw_decode(text, start)
+            _refuse_doubts(text[start:end], value)
+        except json.JSONDecodeError as error:
+            fault = error.pos
+        except (ValueError, RecursionError):
+            return None
+        else:
+            for name, offset in made.items():
+                repairs.setdefault(name, offset)
+            return value, end
+    return None
+
+
+def _comma_before(text: str, start: int, closer: int) -> int:
+    """The place of the comma before a closing bracket, with nothing but blanks between; -1 when there is none."""
+    if text[closer : closer + 1] not in ("}", "]"):
+        return -1
+    at = len(text[start:closer].rstrip(" \t\r\n")) + start - 1
+    return at if text[at] == "," else -1
 
 
 def _refuse_doubts(text: str, value: Any) -> None:

@@ -7,12 +7,13 @@ from typing import Any
 from react_agent.errors import ParseError
 from react_agent.lenient_json import Reading, Unreadable, strict_object
 from react_agent.lenient_json_decision import is_echo
-from react_agent.lenient_json_keys import CANONICAL
+from react_agent.lenient_json_keys import CANONICAL, read_keys
+from react_agent.parser_alone import read_alone
 from react_agent.parser_choose import Choice
 from react_agent.parser_names import is_none
 from react_agent.parser_place import Place
 from react_agent.parser_refusals import nothing_decided
-from react_agent.parser_shape import Shape, plain_shape, shape
+from react_agent.parser_shape import Shape, plain_shape, renamed_shape, shape
 from react_agent.registry import ToolRegistry
 from react_agent.types import Completion, Decision, Repair, ToolCall
 
@@ -36,6 +37,8 @@ def parse_decision(completion: Completion, tools: ToolRegistry) -> Decision:
         reading = strict_object(text, start) if text.startswith("{", start) else None
         if reading and (reading.end == len(text) or text[reading.end :].isspace()):
             return _whole(reading, text, tools)
+        if (reading or not text.startswith("{", start)) and (usual := read_alone(text, reading, tools)):
+            return _decision(*usual)
         chosen = Choice(text, tools, (start, reading), cut=cut, stopped=reason == "stop").make()
         return _decision(chosen.shape, chosen.repairs)
     except Unreadable as error:
@@ -77,10 +80,12 @@ def _whole(reading: Reading, text: str, tools: ToolRegistry) -> Decision:
     value = reading.value
     if plain := plain_shape(value, tools):
         return _decision(plain, reading.repairs)
+    repairs, place, keys = dict(reading.repairs), Place(text, reading.start, reading.end), read_keys(value)
+    if keys.single and (renamed := renamed_shape(value, keys, tools, place, repairs)):
+        return _decision(renamed, repairs)
     if is_echo(value):
         raise Unreadable("template_echo", reading.start, "placeholders stand where values belong; fill in the values")
-    repairs = dict(reading.repairs)
-    found = shape(value, "closed", tools, Place(text, reading.start, reading.end), repairs)
+    found = shape(value, "closed", tools, place, repairs, keys)
     if not found.decides:
         raise nothing_decided(value, reading.start)
     return _decision(found, repairs)

@@ -36,7 +36,7 @@ _QUOTES = ('"', "'")
 _WORD = re.compile(r"\w")
 _COLON = re.compile("[:：]")
 _NEAR = 200
-_REST_OF_NOTHING = " \t\r\n`~}])"
+REST_OF_NOTHING = " \t\r\n`~}])"
 
 
 @dataclass(slots=True)
@@ -146,7 +146,7 @@ class Choice:
             if seen.weak and not chosen.shape.agrees_with(seen.weak.shape):
                 seen.reason = conflict(found.start)
             seen.weak, seen.last_end = chosen, found.end
-        elif seen.weak and _next_speaker(self._text, seen.last_end, found.start) >= 0:
+        elif seen.weak and next_speaker(self._text, seen.last_end, found.start) >= 0:
             raise conflict(found.start)  # if it was the answer, all this is invented
         else:
             seen.chosen, seen.last_end = chosen, found.end
@@ -155,7 +155,7 @@ class Choice:
         """Pass over what only continues the chosen decision. Raises Unreadable("conflict")."""
         seen = self._seen
         if seen.spoke_at < 0:
-            seen.spoke_at = _next_speaker(self._text, seen.last_end, found.start)
+            seen.spoke_at = next_speaker(self._text, seen.last_end, found.start)
         seen.last_end = found.end
         if seen.spoke_at >= 0:
             return
@@ -250,15 +250,15 @@ class Choice:
         """Record what was dropped after the decision. Raises Unreadable if it may be a part of a string that seems to end too early."""
         text, after = self._text, found.end
         rest = text[after:]
-        if not rest.strip(_REST_OF_NOTHING):
+        if not rest.strip(REST_OF_NOTHING):
             return
         self._refuse_continued(found)
         seen = self._seen
-        speaker = seen.spoke_at if seen.spoke_at >= 0 else _next_speaker(text, seen.last_end, len(text))
+        speaker = seen.spoke_at if seen.spoke_at >= 0 else next_speaker(text, seen.last_end, len(text))
         self._refuse_labels(chosen.shape, after, min(speaker, self._finder.end) if speaker >= 0 else self._finder.end, before=False)
         if speaker >= 0:
             chosen.repairs.setdefault("invented_observation", speaker)
-        elif "premature_answer" not in chosen.repairs and _WORD.search(_NOT_WORDS.sub("", rest)):
+        elif "premature_answer" not in chosen.repairs and says_something(rest):
             chosen.repairs.setdefault("dropped_tail", after)
 
     def _refuse_continued(self, found: Found) -> None:
@@ -306,7 +306,12 @@ class Choice:
         return Unreadable("empty", 0, "the reply is empty")
 
 
-def _next_speaker(text: str, start: int, end: int) -> int:
+def next_speaker(text: str, start: int, end: int) -> int:
     """Where in text[start:end] another speaker's turn begins, at the start of it or of a line; -1 when none does."""
     match = _NEXT_SPEAKER.search(f"\n{text[start:end]}")  # one character longer, and a label begins one after its line's end
     return start + match.start() - (match[0][0] != "\n") if match else -1
+
+
+def says_something(text: str) -> bool:
+    """Has a text words, besides fences and tags?"""
+    return _WORD.search(_NOT_WORDS.sub("", text)) is not None

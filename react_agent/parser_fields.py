@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from react_agent.lenient_json import Unreadable, strict_text
 from react_agent.lenient_json_decision import is_decision_like
-from react_agent.lenient_json_keys import CANONICAL, Role, read_keys, strong_role
+from react_agent.lenient_json_keys import CANONICAL, Keys, Role, read_keys, strong_role
 from react_agent.parser_names import find_tool
 from react_agent.parser_place import Place
 from react_agent.registry import ToolRegistry
@@ -40,14 +40,12 @@ class Called(NamedTuple):
     given: bool
 
 
-def unwrapped(value: dict[str, Any], place: Place, repairs: dict[str, int]) -> dict[str, Any]:
+def unwrapped(value: dict[str, Any], keys: Keys, place: Place, repairs: dict[str, int]) -> dict[str, Any]:
     """value without an object of one key around it, such as {"response": {...}}; the inner one may be JSON text or a list of one."""
-    if len(value) > 1 and value.keys() <= CANONICAL.keys():
+    if len(keys.bearing) != 1:
         return value
-    bearing = read_keys(value).bearing
-    if len(bearing) != 1:
-        return value
-    key, inner = bearing[0], value[bearing[0]]
+    key = keys.bearing[0]
+    inner = value[key]
     words = _WORDS.findall(key)
     if not words or not _WRAPPER_WORDS.issuperset(word.casefold() for word in words):
         return value
@@ -68,9 +66,8 @@ def unwrapped(value: dict[str, Any], place: Place, repairs: dict[str, int]) -> d
     return inner
 
 
-def collect(value: dict[str, Any], tools: ToolRegistry, place: Place, repairs: dict[str, int]) -> Fields:
+def collect(value: dict[str, Any], keys: Keys, tools: ToolRegistry, place: Place, repairs: dict[str, int]) -> Fields:
     """The parts of one object. Keys that only a decision has go before those that data may have. Raises Unreadable("conflict")."""
-    keys = read_keys(value)
     if keys.canonical:
         get = value.get
         return Fields(keys.has, get("thought"), get("action"), get("action_input"), get("final_answer"), not value)
@@ -93,12 +90,14 @@ def collect(value: dict[str, Any], tools: ToolRegistry, place: Place, repairs: d
 def called(fields: Fields, tools: ToolRegistry, place: Place, repairs: dict[str, int]) -> Called:
     """The name in action and its input, also when they are an object inside action. Raises Unreadable."""
     name, given, inputs = fields.action, "input" in fields.has, fields.input
+    if name is None or isinstance(name, str):
+        return Called(name, inputs, given)
     for _ in range(_DEEPEST):
         if isinstance(name, list):
             name = _only(name, place, repairs)
         if not isinstance(name, dict):
             break
-        inner = collect(name, tools, place, repairs)
+        inner = collect(name, read_keys(name), tools, place, repairs)
         if "action" not in inner.has:
             raise Unreadable("not_a_decision", place.start, "action is an object without a tool's name; write the name there as text")
         repairs.setdefault("nested_call", place.start)

@@ -169,7 +169,7 @@ class Finder:
         if self._text[max(0, reading.end - _NEAR) : reading.end].rstrip(" \t").endswith("\n"):
             return False  # without its last brace, it ended on a line before
         after = self._text[reading.end : reading.end + _NEAR].partition("\n")[0]
-        return _has_prose(before.rpartition("\n")[2]) and (_has_prose(after) or _SENTENCE_END.match(after) is not None)
+        return has_prose(before.rpartition("\n")[2]) and (has_prose(after) or _SENTENCE_END.match(after) is not None)
 
     def _strict(self, start: int) -> Reading | None:
         text = self._text
@@ -219,5 +219,5 @@ def _too_many(start: int) -> Unreadable:
     return Unreadable("bad_syntax", start, "there are too many objects; send one JSON object and nothing else")
 
 
-def _has_prose(line: str) -> bool:
+def has_prose(line: str) -> bool:
     return bool(_PROSE.search(_TOKENS.sub(" ", line)))

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from react_agent.lenient_json import Ending, Unreadable
 from react_agent.lenient_json_decision import has_answer, holds_call
-from react_agent.lenient_json_keys import CANONICAL, role, squeezed
+from react_agent.lenient_json_keys import CANONICAL, NAMES, Keys, read_keys, role, squeezed
 from react_agent.parser_fields import Called, Fields, called, collect, same, unwrapped
 from react_agent.parser_input import arguments, refuse_misplaced
 from react_agent.parser_names import bare, find_tool, is_finish, is_none, unknown_tool
@@ -54,10 +54,26 @@ def plain_shape(value: dict[str, Any], tools: ToolRegistry) -> Shape | None:
     return Shape(thought, None, None, answer)
 
 
-def shape(value: dict[str, Any], ending: Ending, tools: ToolRegistry, place: Place, repairs: dict[str, int]) -> Shape:
+def renamed_shape(value: dict[str, Any], keys: Keys, tools: ToolRegistry, place: Place, repairs: dict[str, int]) -> Shape | None:
+    """The same for an object that is what the prompt asks for but for the names of its single keys and what it has beside them."""
+    found = plain_shape({NAMES[part.role]: value[part.key] for part in keys.parts}, tools)
+    if not found or (found.tool and any(key in found.tool.parameter_set and key not in CANONICAL for key in value)):
+        return None
+    for part in keys.parts:
+        if part.key not in CANONICAL:
+            repairs.setdefault("alias_key", place.of_key(part.key))
+    return found if keys.strong else found._replace(weak=True)
+
+
+def shape(
+    value: dict[str, Any], ending: Ending, tools: ToolRegistry, place: Place, repairs: dict[str, int], keys: Keys | None = None
+) -> Shape:
     """What an object decides; ending says how it ended. Raises Unreadable for the reason why it decides nothing that may be used."""
-    value = unwrapped(value, place, repairs)
-    fields = collect(value, tools, place, repairs)
+    keys = keys or read_keys(value)
+    if len(value) < 2 or not keys.canonical:
+        value = unwrapped(value, keys, place, repairs)
+        keys = read_keys(value)
+    fields = collect(value, keys, tools, place, repairs)
     call = called(fields, tools, place, repairs)
     tool = tools.get(call.name) if call.name else None
     if not call.name or (not tool and is_none(call.name)):

@@ -31,6 +31,7 @@ _NOISE = rf"(?:{_BLANK}++|//[^\n]{{0,200}}+\n|\#[^\n]{{0,200}}+\n|/\*(?:[^*]|\*(
 _COLON = rf"{_BLANK}*+[:：]"
 _OBJECT = rf"(?<=[{{｛])(?:(?={_NOISE}{_QUOTED}{_COLON})|(?<![\w\\$^][{{｛])(?={_NOISE}{_BARE}{_COLON}))"
 CHANNEL_END = re.compile(r"\s*+<\|(?:end|channel|start|return|call)\|>", re.IGNORECASE)
+TURN_END = re.compile(rf"<(?i:{_END})(?!{CHANNEL_END.pattern})", re.IGNORECASE)  # after the reply began
 MARK = re.compile(rf"[{{｛<\[◁](?:(?P<object>{_OBJECT})|(?=[A-Za-z/|｜]){_TAG})")
 OPENING = re.compile(rf"[<\[◁](?i:{_OPEN})")
 CLOSING = re.compile(rf"[<\[◁](?i:{_CLOSE})")

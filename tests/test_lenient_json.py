@@ -239,13 +239,41 @@ def test_what_was_read_before_the_fault_is_told():
     assert error.keys == ("thought", "action", "action_input")
 
 
+MENDED = [
+    ('{"a": 1,}', {"a": 1}, {"trailing_comma": 7}),
+    ('{"a": [1, 2 ,\n], "b": {"c": "x", }}', {"a": [1, 2], "b": {"c": "x"}}, {"trailing_comma": 12}),
+    ('{"a": None, "b": [True,False]}', {"a": None, "b": [True, False]}, {"python_literal": 6}),
+    ('{"a": None ,}', {"a": None}, {"python_literal": 6, "trailing_comma": 11}),
+    ('{"a": "None, True,}", "b": 1,}', {"a": "None, True,}", "b": 1}, {"trailing_comma": 28}),
+    ('{"a": "x\\n",}', None, None),  # escapes are the tolerant reader's
+    ('{"a": Nones}', None, None),
+    ('{"a": None', None, None),
+    ('{"a": 1,, }', None, None),
+    ('{, }', None, None),
+    ('{"a": 1, } x', {"a": 1}, {"trailing_comma": 7}),
+    ('{"a": 1, "a": 1,}', None, None),
+    ('{"a": "\ud800",}', None, None),
+    ('{"a": [1,], "b": [2,], "c": [3,], "d": [4,]}', {"a": [1], "b": [2], "c": [3], "d": [4]}, {"trailing_comma": 8}),
+    ('{"a": [1,], "b": [2,], "c": [3,], "d": [4,], "e": [5,]}', None, None),
+]
+
+
+@pytest.mark.parametrize(("text", "value", "repairs"), MENDED)
+def test_the_commonest_mistakes_are_mended_in_place(text, value, repairs):
+    reading = strict_object(text, 0)
+    assert (reading.value, dict(reading.repairs), text[reading.end - 1]) == (value, repairs, "}") if value else reading is None
+    if value:
+        tolerant = read(text)
+        assert (tolerant.value, dict(tolerant.repairs), tolerant.end) == (value, repairs, reading.end)
+
+
 def test_strictly():
     assert strict_text(' [1, {"a": null}] ') == [1, {"a": None}]
     assert strict_object('x {"a": [1]} y', 2).end == 12
     assert strict_object('{"a": "x\ny"}', 0).repairs == {"raw_control": 8}
     long = json.dumps({"a": "x" * 5000, "b": "\n" * 3000})
     assert strict_object(" " + long + " ", 1).value == json.loads(long)
-    for text in ('{"a": 1,}', '{"a": 1, "a": 1}', '{"a": NaN}', '{"a": 1e999}', '{"a": "\\ud800"}', '{"a": "\ud800"}', "{'a': 1}", '{"a": 1 "b"}',
+    for text in ('{"a": 1, "a": 1}', '{"a": NaN}', '{"a": 1e999}', '{"a": "\\ud800"}', '{"a": "\ud800"}', "{'a': 1}", '{"a": 1 "b"}',
                  '{"a": ' + "[" * MAX_DEPTH + "]" * MAX_DEPTH + "}", "9" * 5000, '{"a": ' + "[" * 3000, '{"a": 1, "b": "' + "x" * 5000):  # fmt: skip
         with pytest.raises(ValueError):
             strict_text(text)

@@ -2,13 +2,15 @@
 
     python tests/fuzz/mutants.py --mutants 5000000 --seed 1 --failures failures.jsonl
 
-Eight oracles. "any": whatever the text, a Decision or a ParseError comes back, and a Decision survives being written and read.
+Nine oracles. "any": whatever the text, a Decision or a ParseError comes back, and a Decision survives being written and read.
 "cut": a prefix of a reply is refused or decides the same. "wrapped": prose, fences and reasoning around a reply change nothing; with
 "rewrapped" and "cut_wrapped" they are put around the corpora's replies, and cut with what is between them. "spaced": nor do blanks between the tokens of valid JSON. "damaged": a decision with one mark of its syntax lost, doubled or
 exchanged is refused or decides the same. "quoted": a decision that is quoted inside a text without escaping is never the reply's own.
+"shortcut": what the parser reads at once, it would read the same on the long way.
 """
 
 import argparse
+import contextlib
 import json
 import random
 import re
@@ -16,9 +18,11 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from unittest import mock
 
 from made import BEFORE, SWAPS, UNOPENED, damage, decision_text, quoting_text, wrapped_text
 
+from react_agent import lenient_json_strict, parser, parser_choose, parser_shape
 from react_agent.errors import ParseError
 from react_agent.parser import canonical, parse_decision
 from react_agent.registry import Tool, ToolRegistry
@@ -29,6 +33,8 @@ LONGEST = 6000
 TWICE = 0.0  # how often a damaged reply is damaged once more
 # Labels have no closing mark, and in these kinds an object stands before the one that counts: a prefix may decide otherwise.
 UNMARKED = {"classic_text", "yaml", "prose", "schema_echo", "conflict", "special_token"}
+SHORTCUTS = [(parser, "read_alone"), (parser, "renamed_shape"), (parser, "plain_shape"), (parser_choose, "plain_shape"),
+             (parser_shape, "plain_shape"), (lenient_json_strict, "_mended")]  # fmt: skip
 BITS = [
     '"', "'", "`", "{", "}", "[", "]", "(", ")", ",", ":", "\\", "\\\\", '\\"', "\\n", "\n", "\n\n", "\t", " ", "//", "/*", "*/", "#", "...",
     "```", "```json\n", "<think>", "</think>", "<|im_end|>", "<|channel|>final<|message|>", "<|channel|>analysis<|message|>", "</s>", "null",
@@ -216,9 +222,32 @@ def quoted_fault(rng: random.Random, base: list[Reply], texts: list[str]) -> Fau
     return Fault("quoted", f"{got}", text, "stop", tools) if got and got[:2] == ("call", other) else None
 
 
+def shortcut_fault(rng: random.Random, base: list[Reply], texts: list[str]) -> Fault | None:
+    """A usual reply, one with the commonest mistakes, or a mutant is read the same without the parser's shortcuts, repairs included."""
+    reply = rng.choice(base)
+    text, tools = reply.text, reply.tools
+    if rng.random() < 0.5:
+        text = wrapped_text(rng, decision_text(rng, tools)[0], tools, BEFORE)
+    for _ in range(rng.randrange(3)):
+        at = rng.choice([0, len(text), rng.randrange(len(text) + 1)])
+        text = text[:at] + rng.choice(BITS) + text[at:]
+    closers = [place for place, char in enumerate(text) if char in "}]"]
+    if closers and rng.random() < 0.4:
+        text = text[: (at := rng.choice(closers))] + rng.choice([",", ", ", ",\n"]) + text[at:]
+    if rng.random() < 0.3:
+        text = text.replace("null", rng.choice(["None", "True", "False"]), 1)
+    reason = rng.choice(["stop", "length", "unknown"])
+    at_once = read(text, reason, tools)
+    with contextlib.ExitStack() as patches:
+        for module, name in SHORTCUTS:
+            patches.enter_context(mock.patch.object(module, name, return_value=None))
+        long_way = read(text, reason, tools)
+    return None if at_once == long_way else Fault("shortcut", f"{at_once} instead of {long_way}", text, reason, tools)
+
+
 ORACLES: dict[str, Callable[[random.Random, list[Reply], list[str]], Fault | None]] = {
     "any": any_fault, "cut": cut_fault, "wrapped": wrapped_fault, "rewrapped": rewrapped_fault,
-    "cut_wrapped": cut_wrapped_fault, "spaced": spaced_fault, "damaged": damaged_fault, "quoted": quoted_fault,
+    "cut_wrapped": cut_wrapped_fault, "spaced": spaced_fault, "damaged": damaged_fault, "quoted": quoted_fault, "shortcut": shortcut_fault,
 }  # fmt: skip
 
 
