@@ -5,6 +5,7 @@ from react_agent.agent_journal import Journal
 from react_agent.endpoints.base import Request
 from react_agent.errors import EndpointError
 from react_agent.limits import Budget
+from react_agent.registry_neutral import neutral
 from react_agent.segments import CLOSING, OPENING
 from react_agent.tokens import estimate_prompt
 from react_agent.trace_events import Summarised
@@ -30,14 +31,14 @@ class Summariser:
         old = self._transcript.old() if self._asked else []
         if not old:
             return ""
-        recorded = self._journal.playback.next_is(Summarised)
+        recorded: Summarised | None = self._journal.playback.next_is(Summarised)
         if recorded is None:
             recorded = None if self._journal.playback.active else self._bought(old, window)
         if recorded is None:
             return ""
         self._budget.add_aside(recorded.usage)
         self._journal.emit(recorded)
-        return str(recorded.text)
+        return neutral(recorded.text)  # the model's words, in a turn that is not the model's
 
     def _bought(self, old: list[tuple[str, str]], window: int | None) -> Summarised | None:
         messages = [Message("user", self._asked + "\n\n" + "\n\n".join(content for _, content in old))]
