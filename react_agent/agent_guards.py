@@ -3,7 +3,7 @@
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -54,6 +54,11 @@ _NAMED = re.compile(
     r"|(?<!\w)\w*+(?:[./:-](?=\w*?\d)\w++){2,}+|(?<!\w)\w++/\d++|(?<!\d)\d\d?:\d\d(?!\d)|(?<!\w)[^\W\d]\w*+-\d\w*+"
     r"|(?<![\d.,])\d++[-–]\d++|(?<![\w.,])0\d++|\+\d++(?:[ -]?\(?\d++\)?){2,}+"
 )
+_IN_WORD = re.compile(r"(?<=[^\W\d])\d+(?:\.\d+)?")  # v1.2, 2031-05-17T14:30
+_ITEM = re.compile(r"^[ \t]*\d{1,3}[.)](?=\s)", re.MULTILINE)
+# What a number may be told in: a share as 15 %, 1203450 as 1.2 million.
+_SCALE = re.compile(r"\s?(%|％|per ?cent\b|thousand\b|million\b|billion\b|万|萬|亿|億)", re.IGNORECASE)
+_SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "万": 1e4, "萬": 1e4, "亿": 1e8, "億": 1e8}  # all others: 0.01
 _YEARS = frozenset(map(float, range(1900, 2101)))
 # Names that are no words: between backticks, an option, with an underscore or with a capital inside. ASCII, for 变量QUILL_TOKEN的值.
 _IDENTIFIER = re.compile(r"`([^`\n]{2,80})`|(?<![\w-])(--?[a-zA-Z][\w-]+)|\b([A-Za-z]\w*_\w+)|\b([A-Z][a-z]+[A-Z]\w*)", re.ASCII)
@@ -160,7 +165,7 @@ class Grounding:
         """What stands in a text comes from somewhere. It may be JSON, where the n of a line break stands right before what follows."""
         if self.check_numbers:
             for reading in dict.fromkeys((text, _ESCAPE.sub(_unescaped, text))):
-                written = [number for number, _, _ in numbers(reading)]
+                written = [number for number, _, _ in numbers(reading)] + _IN_WORD.findall(reading)
                 self._known.update(_value(each) for number in written for each in (number, *number.split(",")))
                 self._read.append(reading)
 
@@ -204,13 +209,16 @@ class Grounding:
         return objection
 
     def stray_number(self, answer: str) -> str:
-        """The first number of the answer that neither the question nor an observation has, rounding allowed; else empty."""
-        known = sorted(self._known)
-        for written, value, decimals in numbers(answer):
-            slack = 0.5000001 * 10.0**-decimals * (decimals > 0 or abs(value) > 20) + 1e-9
-            nearest = bisect_left(known, value - slack)
-            if nearest == len(known) or known[nearest] > value + slack:
-                return written
+        """The first number of the answer that neither the question nor an observation has, whatever its sign, rounding allowed; else
+        empty. The numbers before the items of a list are none."""
+        known = sorted(map(abs, self._known))
+        answer = _ITEM.sub("", answer) if len(_ITEM.findall(answer)) > 1 else answer
+        for match in _NUMBER.finditer(answer):
+            value, rounding = abs(_value(match[0])), 0.5000001 * 10.0 ** -_decimals(match[0])
+            slack = rounding * (rounding < 0.5 or value > 20) + 1e-9
+            scale = _SCALE.match(answer, match.end())
+            if not _is_near(known, value, slack) and not (scale and _is_near(known, value, min(rounding, value / 20), _scale(scale))):
+                return match[0]
         return ""
 
     def stray_name(self, answer: str) -> str:
@@ -279,6 +287,19 @@ def _same(value: float) -> str:
 def numbers(text: str) -> Iterable[tuple[str, float, int]]:
     """Each number of a text: as written, its value, its decimals."""
     for match in _NUMBER.finditer(text):
-        written = match.group()
-        mantissa = written.lower().split("e")[0]
-        yield written, _value(written), len(mantissa.partition(".")[2])
+        yield match[0], _value(match[0]), _decimals(match[0])
+
+
+def _decimals(written: str) -> int:
+    return len(written.lower().partition("e")[0].partition(".")[2])
+
+
+def _scale(found: re.Match[str]) -> float:
+    return _SCALES.get(found[1].lower(), 0.01)
+
+
+def _is_near(known: Sequence[float], value: float, slack: float, scale: float = 1.0) -> bool:
+    """Whether one of the known numbers, in order, is no further away than that."""
+    low, high = (value - slack) * scale, (value + slack) * scale
+    nearest = bisect_left(known, low)
+    return nearest < len(known) and known[nearest] <= high
