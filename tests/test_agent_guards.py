@@ -2,7 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from react_agent.agent_guards import ADMISSION, CallMemory, Grounding, amounts, call_key, numbers
+from react_agent.agent_guards import ADMISSION, CallMemory, Grounding, call_key
+from react_agent.agent_guards_texts import amounts, numbers
 from react_agent.registry import Tool
 from react_agent.types import Observation, ToolCall
 
@@ -266,4 +267,4 @@ def test_a_name_without_end_is_not_looked_for():
 
 
 def test_numbers_are_read_as_people_write_them():
-    assert [(w, v) for w, v, _ in numbers("1,234.5 of x2 and -3 or 1e3, v1.2, 50%")] == [("1,234.5", 1234.5), ("-3", -3.0), ("1e3", 1000.0), ("50", 50.0)]
+    assert [(w, v) for w, v in numbers("1,234.5 of x2 and -3 or 1e3, v1.2, 50%")] == [("1,234.5", 1234.5), ("-3", -3.0), ("1e3", 1000.0), ("50", 50.0)]
