@@ -102,8 +102,14 @@ def _missing(mistake: Mistake) -> tuple[str, str]:
         wrong = near(name, extra)
         if wrong is not None:
             return f"{name!r} is missing, {quoted(wrong)} is not known", f"did you mean {name!r} instead of {quoted(wrong)}?"
+    if len(missing) == len(extra) == 1:
+        return f"{missing[0]!r} is missing", f"write {{{_key(missing[0])}: ...}} in place of {{{_key(extra[0])}: ...}}"
     names = ", ".join(repr(name) for name in missing)
     return f"{names} {'is' if len(missing) == 1 else 'are'} missing", ""
+
+
+def _key(name: str) -> str:
+    return json.dumps(name if len(name) <= _SHOWN else f"{name[: _SHOWN - 1]}…", ensure_ascii=False)
 
 
 def _unexpected(mistake: Mistake) -> tuple[str, str]:

@@ -319,7 +319,7 @@ def test_a_call_with_an_input_that_fails_leaves_a_lesson(reply, stock):
     second, third = endpoint.requests[1][0], endpoint.requests[2][0]
     assert bad not in [message.content for message in (*second, *third)] and len(second) == len(third) == len(endpoint.requests[0][0])
     lesson = "How many A-7 are in stock?\n\n(You have tried lookup_stock with {\"wrong\": 1}, in vain: $: 'product_id' is missing"
-    assert second[-1].content.startswith(lesson) and "Correct it: arguments: product_id" in second[-1].content
+    assert second[-1].content.startswith(lesson) and 'Correct it: write {"product_id": ...} in place of {"wrong": ...}; arguments: product_id' in second[-1].content
     assert third[-1].content.startswith(second[-1].content) and "You have made this very call before." in third[-1].content
     kept = run([bad, good, reply(answer="12.")], [stock[0]], raw_history=True)[1].requests[-1][0]
     assert bad in [message.content for message in kept]
