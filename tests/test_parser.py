@@ -292,7 +292,7 @@ def test_canonical_is_one_line_with_its_keys_in_order():
         canonical(Decision("", ToolCall("t", {"n": math.nan})))
 
 
-IN_DOUBT = [Decision("t", None, "n\ufeffull"), Decision("", None, "N/A"), Decision("t", None, 'write {"action": "x"}'),
+IN_DOUBT = [Decision("t", None, "no\ufeffne"), Decision("", None, "N/A"), Decision("t", None, 'write {"action": "x"}'),
             Decision("t", ToolCall("search", {"query": "x", "final_answer": None}))]  # fmt: skip
 
 
