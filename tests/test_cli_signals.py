@@ -7,6 +7,7 @@ import sys
 import threading
 
 import pytest
+from child_signals import heard
 from fake_server import Answer, FakeServer, chat
 
 from react_agent import cli
@@ -26,6 +27,7 @@ def test_a_signal_cancels_the_run_and_leaves_a_trace_to_go_on_with(command, name
         child = subprocess.Popen(
             [sys.executable, "-m", "react_agent", command, "--endpoint", server.url, "--no-stream", "--trace", str(trace)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "REACT_AGENT_STATE": str(tmp_path)},
+            preexec_fn=heard,
         )  # fmt: skip
         with child:
             child.stdin.write("q?\n")

@@ -13,6 +13,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from child_signals import heard
 from hostile_tree import SECRET, build_tree
 
 from react_agent.errors import ConfigError, ToolError
@@ -308,7 +309,7 @@ sys.stdin.read()
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_the_child_outlives_no_crash(number):
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen([sys.executable, "-c", CRASH], **pipes) as parent:
+    with subprocess.Popen([sys.executable, "-c", CRASH], preexec_fn=heard, **pipes) as parent:
         watched = os.pidfd_open(int(parent.stdout.readline()))
         parent.send_signal(number)
         parent.wait()
