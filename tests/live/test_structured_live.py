@@ -25,10 +25,9 @@ PROVED = [
 ]  # fmt: skip
 ASKED = [Message("user", "What is 17 * 23? Use the calculator.")]
 SCHEMA = decision_schema(calculator_tools())
-SHAPE = re.compile(
-    r'(```json)?\s*\{\s*"thought"\s*:\s*"(\\.|[^"\\]){0,400}"\s*,\s*"action"\s*:\s*"(calculator|none)"\s*,\s*"action_input"\s*:\s*\{\s*'
-    r'(\}|"expression"\s*:\s*")',
-)
+THOUGHT, ACTION = r'"thought"\s*:\s*"(\\.|[^"\\]){0,400}"\s*,\s*', r'"action"\s*:\s*"(calculator|none)"\s*,\s*'
+INPUT, ANSWER = r'"action_input"\s*:\s*\{\s*(\}|"expression"\s*:\s*")', r'"final_answer"\s*:\s*(null|")'
+SHAPE = re.compile(rf"(```json)?\s*\{{\s*({THOUGHT})?({ACTION}{INPUT}|{ANSWER})")
 
 
 @pytest.fixture(scope="module")
