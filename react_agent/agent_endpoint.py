@@ -26,6 +26,8 @@ class SafeEndpoint:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
+        if not hasattr(endpoint, "complete"):
+            raise ConfigError(f"{endpoint!r:.80} is no endpoint; make one of it with open_endpoint(...)")
         if not _count(endpoint.max_output_tokens):
             raise ConfigError(f"the endpoint's max_output_tokens must be a whole number from 1, not {endpoint.max_output_tokens!r}")
         self.max_output_tokens = endpoint.max_output_tokens

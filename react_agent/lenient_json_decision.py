@@ -9,6 +9,7 @@ NONE_WORDS = frozenset({
     "", "none", "null", "nil", "n/a", "notool", "noaction", "notoolneeded", "nothing", "na", "noneneeded", "notneeded",
     "noactionneeded", "无", "没有", "不需要", "无需工具",
 })  # fmt: skip
+_TEMPLATE_ANSWERS = frozenset({"the answer", "答案"})  # what the prompt shows in the place of one
 _BLANK = re.compile(r"\s*[<.…]")  # how the blanks below begin
 _ANGLED = re.compile(r"\s*<[^<>]{1,80}>\s*\Z")
 _ANGLED_BLANK = re.compile(r"\s*<[^<>/]{3,80}>\s*\Z")
@@ -48,12 +49,19 @@ def is_echo(value: dict[str, Any]) -> bool:
     action, answer, thought = parts.get("action"), parts.get("final_answer"), parts.get("thought")
     if isinstance(action, str) and _NO_NAME.match(action):
         return True
-    if isinstance(answer, str) and _BLANK.match(answer) and (_DOTS.match(answer) or _ANGLED_WORDS.match(answer)):
+    if isinstance(answer, str) and is_template_answer(answer):
         return not isinstance(action, str) or squeezed(action) in NONE_WORDS
     if isinstance(thought, str) and _BLANK.match(thought) and isinstance(inputs := parts.get("action_input"), dict) and inputs:
         blanks = [_is_blank(item) for item in inputs.values()]
         return any(blanks) if _ANGLED_WORDS.match(thought) else all(blanks) and _is_blank(thought)
     return False
+
+
+def is_template_answer(answer: str) -> bool:
+    """Is an answer what stands in the prompt in its place, dots, or words in angle brackets?"""
+    if len(answer) < 20 and answer.strip().casefold() in _TEMPLATE_ANSWERS:
+        return True
+    return bool(_BLANK.match(answer) and (_DOTS.match(answer) or _ANGLED_WORDS.match(answer)))
 
 
 def has_answer(value: object) -> bool:

@@ -4,7 +4,7 @@ import json
 from typing import Any, NamedTuple
 
 from react_agent.lenient_json import Ending, Unreadable
-from react_agent.lenient_json_decision import has_answer, holds_call
+from react_agent.lenient_json_decision import has_answer, holds_call, is_template_answer
 from react_agent.lenient_json_keys import CANONICAL, NAMES, Keys, read_keys, role, squeezed
 from react_agent.parser_fields import Called, Fields, called, collect, same, unwrapped
 from react_agent.parser_input import arguments, refuse_misplaced
@@ -49,9 +49,9 @@ def plain_shape(value: dict[str, Any], tools: ToolRegistry) -> Shape | None:
             return None
         tool = tools.get(name)
         return Shape(thought, tool, inputs) if tool and tool.parameter_set.issuperset(inputs) else None
-    if value.get("action", "none") != "none" or not isinstance(answer, str) or not answer[:1].isalnum() or not has_answer(answer):
+    if value.get("action", "none") != "none" or not isinstance(answer, str) or not answer[:1].isalnum():
         return None
-    return Shape(thought, None, None, answer)
+    return Shape(thought, None, None, answer) if has_answer(answer) and not is_template_answer(answer) else None
 
 
 def renamed_shape(value: dict[str, Any], keys: Keys, tools: ToolRegistry, place: Place, repairs: dict[str, int]) -> Shape | None:

@@ -149,8 +149,11 @@ class ToolRegistry:
         raise ToolError("unknown_tool", f"there is no tool named {quoted(name)}", hint)
 
 
-def _refuse_tool(tool: Tool) -> None:
+def _refuse_tool(tool: object) -> None:
     """ConfigError for a tool that a model could not call, or that could never end in time."""
+    if not isinstance(tool, Tool):
+        name = getattr(tool, "__name__", repr(tool)[:60])
+        raise ConfigError(f"{name} is no tool; write @tool above the function, or make it one with tool({name})")
     if not _NAME.fullmatch(tool.name) or tool.name.lower() in _TAKEN:
         raise ConfigError(f"a tool cannot be named {tool.name!r}; use letters, digits, _, - and . (up to 64), and no word like none")
     if tool.timeout_s is not None and not tool.timeout_s > 0:

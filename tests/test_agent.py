@@ -659,3 +659,14 @@ def test_the_trace_lets_every_prompt_be_put_together_again(reply, stock, tmp_pat
             built.append(tuple(messages))
     assert built == [sent for sent, _ in endpoint.requests]
     assert json.loads(trace.read_text().splitlines()[0])["version"] == 1
+
+
+def test_what_is_no_tool_and_no_endpoint_is_said_with_the_way_to_one():
+    def plain(x: int) -> int:
+        """Not a tool."""
+        return x
+
+    with pytest.raises(ConfigError, match=r"plain is no tool; write @tool above the function, or make it one with tool\(plain\)"):
+        Agent(ScriptedEndpoint([]), [plain])
+    with pytest.raises(ConfigError, match=r"'http://127.0.0.1/v1' is no endpoint; make one of it with open_endpoint"):
+        Agent("http://127.0.0.1/v1")

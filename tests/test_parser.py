@@ -304,6 +304,13 @@ def test_canonical_has_all_four_keys_where_fewer_leave_a_doubt(decision):
     assert (again.call, again.final_answer) == (decision.call, decision.final_answer)
 
 
+@pytest.mark.parametrize("text", ['{"final_answer": "the answer"}', '{"thought": "t", "final_answer": "答案"}', '{"answer": " The answer "}'])
+def test_an_answer_that_only_repeats_the_prompt_is_none(text):
+    with pytest.raises(ParseError) as caught:
+        parse_decision(Completion(text, "stop"), ToolRegistry())
+    assert caught.value.reason == "template_echo"
+
+
 # Properties
 
 
