@@ -8,13 +8,15 @@ from react_agent.lenient_json_tokens import CLOSERS, CUT_KEY, HALF_KEY, KEY_AHEA
 
 _ESCAPED_KEY = re.compile(r'"((?:[^"\\\x00-\x1f]|\\.)*+)"[ \t\r\n]*+[:：]')
 
+_MARKDOWN = re.compile(r"\\[\\_]")  # an underscore that is escaped for Markdown; an escaped backslash before one is JSON's own
+
 
 def read_key(text: str, pos: int, repairs: dict[str, int]) -> tuple[str, int]:
     """The key at pos and the offset after its colon; an empty one and the end of the text when it was cut. Raises Unreadable."""
     if match := PLAIN_KEY.match(text, pos):
         return match[1], match.end()
     if match := _ESCAPED_KEY.match(text, pos):
-        body = match[1].replace("\\_", "_")  # escaped for Markdown
+        body = _MARKDOWN.sub(_unmarked, match[1])
         if body != match[1]:
             repairs.setdefault("bad_escape", pos)
         return decode(body, pos + 1, repairs, strict=True), match.end()
@@ -27,6 +29,10 @@ def read_key(text: str, pos: int, repairs: dict[str, int]) -> tuple[str, int]:
     if CUT_KEY.match(text, pos):
         return "", len(text)
     raise _no_key(text, pos)
+
+
+def _unmarked(escape: re.Match[str]) -> str:
+    return "_" if escape[0] == "\\_" else escape[0]
 
 
 def _note(match: re.Match[str], text: str, repairs: dict[str, int]) -> None:

@@ -298,6 +298,11 @@ JSON = st.recursive(
 )  # fmt: skip
 
 
+def test_an_escaped_backslash_before_an_underscore_is_no_markdown():
+    assert (read('{"a\\\\_b": 1}').value, dict(read('{"a\\\\_b": 1}').repairs)) == ({"a\\_b": 1}, {})
+    assert (read('{"a\\_b": 1}').value, dict(read('{"a\\_b": 1}').repairs)) == ({"a_b": 1}, {"bad_escape": 1})
+
+
 @settings(max_examples=200, deadline=None)
 @given(st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=6), JSON, min_size=1, max_size=4), st.booleans())
 def test_valid_json_is_read_as_it_is(value, ascii_only):
