@@ -7,7 +7,6 @@ from react_agent.lenient_json_keys import role
 from react_agent.lenient_json_tokens import CLOSERS, CUT_KEY, HALF_KEY, KEY_AHEAD, PLAIN_KEY, QUOTE_REPAIR, WIDE, Unreadable, name_of
 
 _ESCAPED_KEY = re.compile(r'"((?:[^"\\\x00-\x1f]|\\.)*+)"[ \t\r\n]*+[:：]')
-
 _MARKDOWN = re.compile(r"\\[\\_]")  # an underscore that is escaped for Markdown; an escaped backslash before one is JSON's own
 
 

@@ -85,7 +85,7 @@ def _whole(reading: Reading, text: str, tools: ToolRegistry) -> Decision:
         return _decision(renamed, repairs)
     if is_echo(value):
         raise Unreadable("template_echo", reading.start, "placeholders stand where values belong; fill in the values")
-    found = shape(value, "closed", tools, place, repairs, keys)
+    found = shape(value, keys, "closed", tools, place, repairs)
     if not found.decides:
         raise nothing_decided(value, reading.start)
     return _decision(found, repairs)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 
 from react_agent.lenient_json import Reading, strict_object
-from react_agent.parser_choose import REST_OF_NOTHING, next_speaker, says_something
+from react_agent.parser_choose import KEY, QUOTES, REST_OF_NOTHING, next_speaker, says_something
 from react_agent.parser_find import has_prose
 from react_agent.parser_shape import Shape, plain_shape
 from react_agent.registry import ToolRegistry
@@ -18,9 +18,7 @@ _DOUBTFUL = re.compile(r"[\"“:：]|\[\s*\Z")  # in front of the object: a key,
 _FENCED = re.compile(r"\s*+(?:(?:```|~~~)\s*+)?")
 _MATTERS = re.compile(r"[{｛\"“:：]")  # in prose after the object, besides tags
 _TAG = re.compile(r"[<◁]|\[[/t]", re.IGNORECASE)
-_KEY = re.compile(r'"(?:thought|action|action_input|final_answer)"\s*:')
 _BRACE = re.compile("[{｛]")
-_QUOTES = ('"', "'")
 
 
 def read_alone(text: str, strictly: Reading | None, tools: ToolRegistry) -> tuple[Shape, Mapping[str, int]] | None:
@@ -36,7 +34,7 @@ def read_alone(text: str, strictly: Reading | None, tools: ToolRegistry) -> tupl
     rest = fence.end() if fence else end
     if rest == len(text):
         return shape, repairs
-    if text.startswith(_QUOTES, end):
+    if text.startswith(QUOTES, end):
         return None
     over = TURN_END.match(text, rest)
     if not over and _TAG.search(text, rest):
@@ -61,7 +59,7 @@ def _first_object(text: str) -> Reading | None:
 
 def _is_plain(text: str, end: int, speaker: int) -> bool:
     """Is there nothing in front of another speaker's turn and nothing in it that matters?"""
-    if text[end:speaker].strip(REST_OF_NOTHING) or _KEY.search(text, end):
+    if text[end:speaker].strip(REST_OF_NOTHING) or KEY.search(text, end):
         return False
     brace = _BRACE.search(text, end)
     return brace is None or next_speaker(text, end, brace.start()) == speaker

@@ -12,7 +12,7 @@ from typing import Any
 
 from react_agent.lenient_json import SPEAKER, Reading, Unreadable
 from react_agent.lenient_json_decision import is_decision_like, is_echo
-from react_agent.lenient_json_keys import role, visible
+from react_agent.lenient_json_keys import read_keys, role, visible
 from react_agent.parser_find import Finder, Found
 from react_agent.parser_labels import find_labels
 from react_agent.parser_names import find_tool, is_none
@@ -29,10 +29,10 @@ _TURN = (
     r"|(?<=\[)TOOL_RESULTS\]"
 )
 _NEXT_SPEAKER = re.compile(rf"[\n<\[](?:(?<=\n){SPEAKER}|{_TURN})", re.IGNORECASE)
-_KEY = re.compile(r'"(?:thought|action|action_input|final_answer)"\s*:')
+KEY = re.compile(r'"(?:thought|action|action_input|final_answer)"\s*:')
 _NOT_WORDS = re.compile(r"```\w*|~~~\w*|<[^<>\n]{0,80}>|\[/?[A-Z_]+\]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_QUOTES = ('"', "'")
+QUOTES = ('"', "'")
 _WORD = re.compile(r"\w")
 _COLON = re.compile("[:：]")
 _NEAR = 200
@@ -191,7 +191,7 @@ class Choice:
             return None
         repairs = dict(reading.repairs)
         place = Place(self._text, found.start, found.end)
-        return Chosen(shape(value, reading.ending, self._tools, place, repairs), repairs, found)
+        return Chosen(shape(value, read_keys(value), reading.ending, self._tools, place, repairs), repairs, found)
 
     def _refuse_clash(self, first: Shape, found: Found, partial: Mapping[str, Any]) -> None:
         """A later object that is damaged or cut is a conflict if it was going to act; a cut one may begin the same call again."""
@@ -267,19 +267,19 @@ class Choice:
         Then the object may stand in a text of the real decision that should have ended later, whose quotes were not escaped.
         """
         text, at = self._text, found.end
-        if text[at : at + 1] in _QUOTES and text[found.start - 1 : found.start] != text[at]:
+        if text[at : at + 1] in QUOTES and text[found.start - 1 : found.start] != text[at]:
             raise continued(at)
         if (key := self._stray_key(at, self._finder.end)) >= 0:
             raise continued(key)
 
     def _stray_key(self, begin: int, end: int) -> int:
         """Where a decision's key stands in text[begin:end] outside objects and reasoning, -1 when none does."""
-        if not _KEY.search(self._text, begin, end):
+        if not KEY.search(self._text, begin, end):
             return -1
         finder = self._finder
         for start, stop in sorted([*finder.passed, *finder.reasoning, (end, end)]):
             if start >= begin:
-                if key := _KEY.search(self._text, begin, min(start, end)):
+                if key := KEY.search(self._text, begin, min(start, end)):
                     return key.start()
                 begin = stop
         return -1

@@ -90,8 +90,6 @@ def collect(value: dict[str, Any], keys: Keys, tools: ToolRegistry, place: Place
 def called(fields: Fields, tools: ToolRegistry, place: Place, repairs: dict[str, int]) -> Called:
     """The name in action and its input, also when they are an object inside action. Raises Unreadable."""
     name, given, inputs = fields.action, "input" in fields.has, fields.input
-    if name is None or isinstance(name, str):
-        return Called(name, inputs, given)
     for _ in range(_DEEPEST):
         if isinstance(name, list):
             name = _only(name, place, repairs)

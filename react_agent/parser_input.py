@@ -74,7 +74,7 @@ def _repaired(tool: Tool, text: str) -> object:
         reading = read_object(text, 0, lambda _: tool.parameter_names, as_input=True) if text.startswith("{") else None
     except Unreadable:
         return None
-    whole = reading is not None and not text[reading.end :].strip() and set(reading.value) <= set(tool.parameter_names)
+    whole = reading is not None and not text[reading.end :].strip() and tool.parameter_set.issuperset(reading.value)
     return reading.value if reading and whole else None
 
 

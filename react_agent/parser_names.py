@@ -30,7 +30,7 @@ def find_tool(name: str, tools: ToolRegistry) -> Tool | None:
     plain = bare(name)
     if tool := tools.get(plain):
         return tool
-    same = tools.alike(_SPACES.sub("_", plain))
+    same = _alike(plain, tools)
     return tools.get(same[0]) if len(same) == 1 else None
 
 
@@ -45,15 +45,21 @@ def is_finish(name: str) -> bool:
 def unknown_tool(name: str, tools: ToolRegistry, place: Place) -> Unreadable:
     """Says what is there instead. A near name goes into the hint, never into the call."""
     shown = name if len(name) <= _SHOWN else f"{name[: _SHOWN - 1]}…"
-    same = tools.alike(_SPACES.sub("_", bare(name)))
+    plain = bare(name)
+    same = _alike(plain, tools)
     start = bare(re.split(r"[(\[{]", name, maxsplit=1)[0])
-    if start != bare(name) and start in tools:
+    if start != plain and start in tools:
         hint = f"action holds a call, {shown!r}; write only the name {start!r} there and its arguments in action_input"
     elif len(same) > 1:
         hint = f"{shown!r} could be {' or '.join(same)}; write one of them exactly"
-    elif meant := near(bare(name), tools.names):
+    elif meant := near(plain, tools.names):
         hint = f"there is no tool named {shown!r}; {meant} comes near"
     else:
         hint = f"there is no tool named {shown!r}; the tools are: {', '.join(tools.names) or 'none'}"
     at = place.of(name) if name.isprintable() and not set(name) & set('"\\') else place.of_key("action")
     return Unreadable("unknown_tool", at, hint)
+
+
+def _alike(plain: str, tools: ToolRegistry) -> tuple[str, ...]:
+    """The tools' names that are this bare one but for case and spaces."""
+    return tools.alike(_SPACES.sub("_", plain))

@@ -12,7 +12,6 @@ from react_agent.parser_names import bare, find_tool, is_finish, is_none, unknow
 from react_agent.parser_place import Place
 from react_agent.registry import Tool, ToolRegistry
 
-_DOTS = frozenset(".…")
 _ANSWER_KEYS = frozenset(
     {"answer", "finalanswer", "result", "output", "response", "text", "content", "message", "value", "答案", "最终答案"}
 )
@@ -65,11 +64,8 @@ def renamed_shape(value: dict[str, Any], keys: Keys, tools: ToolRegistry, place:
     return found if keys.strong else found._replace(weak=True)
 
 
-def shape(
-    value: dict[str, Any], ending: Ending, tools: ToolRegistry, place: Place, repairs: dict[str, int], keys: Keys | None = None
-) -> Shape:
+def shape(value: dict[str, Any], keys: Keys, ending: Ending, tools: ToolRegistry, place: Place, repairs: dict[str, int]) -> Shape:
     """What an object decides; ending says how it ended. Raises Unreadable for the reason why it decides nothing that may be used."""
-    keys = keys or read_keys(value)
     if len(value) < 2 or not keys.canonical:
         value = unwrapped(value, keys, place, repairs)
         keys = read_keys(value)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from react_agent.tools.sqlite_text import BEFORE_OPERANDS, Token, names_given
+from react_agent.tools.sqlite_text import Token, ends_operand, names_given
 
 _ARITHMETIC = frozenset("*/+-%")
 _CONDITIONS = frozenset({"where", "on", "having"})
@@ -75,9 +75,7 @@ def _calculates(words: Sequence[Token], place: int) -> bool:
     """Is the word a sign between two values, and not that of a number, nor the * of SELECT *?"""
     if words[place].text not in _ARITHMETIC or not 0 < place < len(words) - 1:
         return False
-    before, after = words[place - 1], words[place + 1]
-    ends = before.text == ")" or (before.kind != "sign" and before.value not in BEFORE_OPERANDS)
-    return ends and after.value != "from"
+    return ends_operand(words[place - 1]) and words[place + 1].value != "from"
 
 
 def _outside_brackets(words: Sequence[Token]) -> list[int]:

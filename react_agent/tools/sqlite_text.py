@@ -165,13 +165,13 @@ def names_given(words: Sequence[Token]) -> Iterator[str]:
     """
     for place in range(1, len(words)):
         word, before = words[place], words[place - 1]
-        if word.kind in ("name", "word") and _ends_operand(before):
+        if word.kind in ("name", "word") and ends_operand(before):
             yield word.value.lower()
         if word.text == ")" and tuple(each.value for each in words[place + 1 : place + 3]) in BEFORE_COMMON_TABLES:
             yield from (each.value.lower() for each in words[_opening(words, place) : place] if each.kind in ("name", "word"))
 
 
-def _ends_operand(word: Token) -> bool:
+def ends_operand(word: Token) -> bool:
     return word.text == ")" or (word.kind != "sign" and not _opens_operand(word))
 
 
