@@ -1,12 +1,10 @@
 """Runs a set of tasks, any number at once, and keeps what became of each."""
 
-import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Literal, Self
+from typing import Literal
 
 from react_agent.agent import Agent
 from react_agent.evaluate_outcome import Outcome, judged, outcome_of
@@ -43,49 +41,60 @@ def evaluate(
     """Run every task in every round that is not among `done`, `parallel` at a time.
 
     agent_for: makes the agent of a task and its round; called in several threads. done: of an earlier evaluation, see kept().
-    setup: what is measured, in words; it stands in each outcome. on_outcome: called in this thread as each run ends.
-    cancel, or Ctrl-C: running tasks are stopped and left out, what is finished is returned. The event is set, too, when the
-    evaluation ends early by itself. Raises what agent_for and on_outcome raise, after the running tasks have been stopped.
+    setup: what is measured, in words; it stands in each outcome. on_outcome: called as each run ends, in the thread of that run (where
+    no Ctrl-C can interrupt it), by one thread at a time. cancel, or Ctrl-C: running tasks are stopped and left out, what is finished is
+    returned. The event is set, too, when the evaluation ends early by itself. Raises what agent_for and on_outcome raise, after the
+    running tasks have been stopped.
     """
     evaluation = Evaluation(kept(tasks, done, repeat))
-    cancel = cancel or threading.Event()
+    cancel, taking = cancel or threading.Event(), threading.Lock()
 
-    def run(job: Job) -> Outcome | None:
+    def run(job: Job) -> None:
         task, number = job
         if cancel.is_set():
-            return None
+            return
         result = agent_for(task, number).run(task.question, cancel=cancel)
-        return None if result.status == "cancelled" else outcome_of(task, result, number, setup)
+        if result.status == "cancelled":
+            return
+        outcome = outcome_of(task, result, number, setup)
+        with taking:
+            evaluation.add(outcome)
+            if evaluation.ending == "endpoint_error":
+                cancel.set()
+            if on_outcome is not None:
+                on_outcome(outcome)
 
-    def take(outcome: Outcome) -> None:
-        evaluation.add(outcome)
-        if on_outcome is not None:
-            on_outcome(outcome)
-
-    with _Crew(run, to_do(tasks, evaluation.outcomes, repeat), parallel, cancel) as crew:
-        _collect(crew, evaluation, take)
+    _run_all(run, to_do(tasks, evaluation.outcomes, repeat), parallel, cancel)
     if cancel.is_set() and evaluation.ending == "done":
         evaluation.ending = "cancelled"
     evaluation.outcomes = _in_order(evaluation.outcomes, tasks)
     return evaluation
 
 
+def _run_all(run: Callable[[Job], None], jobs: Sequence[Job], parallel: int, cancel: threading.Event) -> None:
+    """Run the jobs in threads, all of which have ended when this returns; Ctrl-C sets cancel. Raises what a job raised.
+
+    The jobs keep what they have done themselves, and this thread only waits: Ctrl-C, which Python hears in the main thread, cannot
+    come between a result and its keeping.
+    """
+    with ThreadPoolExecutor(parallel, thread_name_prefix="evaluate") as pool:
+        left: set[Future[None]] = set()
+        try:
+            left = {pool.submit(run, job) for job in jobs}
+            while left:
+                ended, left = wait(left, HEARING_S, FIRST_EXCEPTION)
+                for future in ended:
+                    future.result()
+        except KeyboardInterrupt:
+            cancel.set()
+        finally:
+            if left:
+                cancel.set()
+
+
 def _in_order(outcomes: Iterable[Outcome], tasks: Sequence[Task]) -> list[Outcome]:
     place = {task.id: number for number, task in enumerate(tasks)}
     return sorted(outcomes, key=lambda outcome: (place[outcome.id], outcome.round))
-
-
-def _collect(crew: "_Crew", evaluation: Evaluation, take: Callable[[Outcome], None]) -> None:
-    """Take outcomes until there are no more, or it is to end; then also those that ended while the others were being stopped."""
-    try:
-        while evaluation.ending == "done" and crew.left:
-            for outcome in crew.ended():
-                take(outcome)
-    except KeyboardInterrupt:
-        evaluation.ending = "cancelled"
-    crew.stop()
-    for outcome in crew.ended():
-        take(outcome)
 
 
 def kept(tasks: Sequence[Task], done: Iterable[Outcome], repeat: int) -> list[Outcome]:
@@ -104,40 +113,3 @@ def to_do(tasks: Sequence[Task], done: Iterable[Outcome], repeat: int) -> list[J
     """What is left, round by round."""
     have = {outcome.key for outcome in done}
     return [(task, number) for number in range(1, repeat + 1) for task in tasks if (task.id, number) not in have]
-
-
-class _Crew:
-    """Threads that run jobs. left: how many have not been handed out by ended(). At the end of a with block all threads have ended."""
-
-    def __init__(self, run: Callable[[Job], Outcome | None], jobs: Sequence[Job], parallel: int, cancel: threading.Event) -> None:
-        self.left = len(jobs)
-        self._cancel = cancel
-        self._ended: queue.SimpleQueue[Future[Outcome | None]] = queue.SimpleQueue()
-        self._pool = ThreadPoolExecutor(parallel, thread_name_prefix="evaluate")
-        for job in jobs:
-            self._pool.submit(run, job).add_done_callback(self._ended.put)
-
-    def ended(self) -> Iterator[Outcome]:
-        """What has ended since the last time; waits a moment for the first. Raises what a run raised."""
-        wait = HEARING_S
-        while self.left:
-            try:
-                future = self._ended.get(timeout=wait)
-            except queue.Empty:
-                return
-            self.left -= 1
-            wait = 0
-            if not future.cancelled() and (outcome := future.result()) is not None:
-                yield outcome
-
-    def stop(self) -> None:
-        """Stop what runs, and let nothing more begin; waits for the threads."""
-        if self.left:
-            self._cancel.set()
-        self._pool.shutdown(cancel_futures=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.stop()

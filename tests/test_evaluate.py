@@ -1,6 +1,9 @@
 """Whole evaluations, offline: a model that knows the answers and one that does not, several at once, stopped and resumed."""
 
 import json
+import os
+import signal
+import sys
 import threading
 from dataclasses import asdict, replace
 
@@ -166,6 +169,18 @@ def test_ctrl_c_stops_what_runs_and_keeps_what_is_finished():
     evaluation = evaluate(PLAIN, agents(waiting), parallel=2, on_outcome=interrupt)
     ids = [outcome.id for outcome in evaluation.outcomes]
     assert evaluation.ending == "cancelled" and "t0" in ids and set(ids) <= {"t0", "t1"}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT is sent as POSIX does")
+def test_ctrl_c_loses_no_outcome_that_is_just_being_kept():
+    seen = []
+
+    def interrupted(outcome):
+        os.kill(os.getpid(), signal.SIGINT)
+        seen.append(outcome.id)
+
+    evaluation = evaluate(PLAIN[:1] + PLAIN[2:], agents(waiting), on_outcome=interrupted)
+    assert (evaluation.ending, [outcome.id for outcome in evaluation.outcomes], seen) == ("cancelled", ["t0"], ["t0"])
 
 
 def test_an_endpoint_that_is_gone_ends_the_evaluation():

@@ -25,9 +25,11 @@ PROVED = [
 ]  # fmt: skip
 ASKED = [Message("user", "What is 17 * 23? Use the calculator.")]
 SCHEMA = decision_schema(calculator_tools())
-THOUGHT, ACTION = r'"thought"\s*:\s*"(\\.|[^"\\]){0,400}"\s*,\s*', r'"action"\s*:\s*"(calculator|none)"\s*,\s*'
-INPUT, ANSWER = r'"action_input"\s*:\s*\{\s*(\}|"expression"\s*:\s*")', r'"final_answer"\s*:\s*(null|")'
-SHAPE = re.compile(rf"(```json)?\s*\{{\s*({THOUGHT})?({ACTION}{INPUT}|{ANSWER})")
+THOUGHT = r'"thought"\s*:\s*"(\\.|[^"\\]){0,400}"\s*'
+CALL = r'"action"\s*:\s*"(calculator|none)"\s*,\s*"action_input"\s*:\s*\{\s*(\}|"expression"\s*:\s*")'
+ANSWER = r'"final_answer"\s*:\s*(null|")'
+# What the schema holds a reply to; that a thought alone decides nothing is the parser's to say.
+SHAPE = re.compile(rf"(```json)?\s*\{{\s*({THOUGHT}(\}}|,\s*({CALL}|{ANSWER}))|{CALL}|{ANSWER})")
 
 
 @pytest.fixture(scope="module")
