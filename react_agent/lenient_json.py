@@ -7,11 +7,12 @@ reading is possible: it never closes a string or a container inside a tool's inp
 import re
 
 from react_agent.lenient_json_reader import Ending, Guide, Reader, Reading, reopened
-from react_agent.lenient_json_strict import MAX_DEPTH, strict_container, strict_text
+from react_agent.lenient_json_strict import MAX_DEPTH, as_json, single_quoted_object, strict_container, strict_text, unclosed
 from react_agent.lenient_json_tokens import SPEAKER, Unreadable
 
 __all__ = [
-    "MAX_DEPTH", "SPEAKER", "Ending", "Guide", "Reading", "Unreadable", "read_object", "reopened", "strict_object", "strict_text",
+    "MAX_DEPTH", "SPEAKER", "Ending", "Guide", "Reading", "Unreadable", "as_json", "read_object", "reopened", "strict_object",
+    "strict_text",
 ]  # fmt: skip
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -20,7 +21,8 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def strict_object(text: str, start: int) -> Reading | None:
     """The object that begins with the brace at start, if the standard decoder reads it and nothing in it is in doubt."""
     repairs: dict[str, int] = {}
-    found = strict_container(text, start, repairs)
+    read = single_quoted_object if text.startswith("{'", start) else strict_container
+    found = read(text, start, repairs)
     return Reading(found[0], start, found[1], repairs=repairs) if found else None
 
 
@@ -29,6 +31,8 @@ def read_object(text: str, start: int, guide: Guide, *, opener: bool = True, as_
 
     Raises Unreadable.
     """
+    if opener and not as_input and (value := unclosed(text, start)):
+        return Reading(value, start, len(text), "open", repairs={"missing_closer": len(text)})
     reading = Reader(text, start, guide, opener=opener, as_input=as_input).run()
     if half := None if text.isascii() else _SURROGATE.search(text, start, reading.end):
         error = Unreadable("bad_syntax", half.start(), "half a surrogate pair is no character; write the character itself")

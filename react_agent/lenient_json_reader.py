@@ -244,8 +244,7 @@ class Reader:
             if quote == "'":
                 repairs.setdefault("single_quotes", match.start(2))
             if not string or (last and depth > 1 and (depth > 2 or after is None)) or key in container:
-                frame.key, frame.key_at, self._pos = key, match.start(2), match.end(3) + 1
-                self._pos = text.index(":", self._pos) + 1
+                frame.key, frame.key_at, self._pos = key, match.start(2), match.start(4) if string else match.end()
                 return
             if string[0] == "'":
                 repairs.setdefault("single_quotes", match.start(4))

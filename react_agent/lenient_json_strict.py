@@ -3,16 +3,18 @@
 import json
 import math
 import re
+from collections.abc import Callable
 from typing import Any
+
+from react_agent.lenient_json_mend import MENDED, mended, single_quoted
 
 MAX_DEPTH = 100
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\]]', re.DOTALL)
 _BEGINS = re.compile(r'\{[ \t\r\n]*+["}]|\[')
 _PART = 4096  # an error's constructor counts the lines before it, so that the decoder is not given a whole long text at once
 _NEAR_END = 20
-_MOST_MENDED = 4  # mistakes of the commonest kinds in one object
-_PYTHON_WORD = re.compile(r"(?:None|True|False)(?=[ \t\r\n]*+[,}\]])")
-_JSON_WORDS = {"None": "null", "True": "true", "False": "false"}
+_WHOLE_ENDS = ('"', "}", "]")  # of a value that cannot go on
+as_json: Callable[[object], str] = json.JSONEncoder(ensure_ascii=False).encode  # made once: dumps() makes one for each call
 _CONTROL = "Invalid control character"
 
 
@@ -27,6 +29,14 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+def _plain_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The same with names of usual characters only: a quote or a bracket in a name may be one of what is wrong."""
+    for name, _ in pairs:
+        if not name.isidentifier():
+            raise _Doubtful
+    return _object(pairs)
+
+
 def _float(text: str) -> float:
     value = float(text)
     if math.isinf(value):
@@ -39,6 +49,7 @@ def _constant(text: str) -> Any:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_float=_float, parse_constant=_constant)
+_MENDING_DECODER = json.JSONDecoder(object_pairs_hook=_plain_object, parse_float=_float, parse_constant=_constant)
 _RAW_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_float=_float, parse_constant=_constant, strict=False)
 
 
@@ -56,7 +67,7 @@ def strict_container(text: str, start: int, repairs: dict[str, int]) -> tuple[An
     """The object or list that begins at start and the offset after it, if JSON's grammar holds and nothing in it is in doubt.
 
     The repairs that are made here change no other character's place: raw control characters in strings, which the decoder can read,
-    and in a short text without escapes commas before a closing bracket and Python's None, True and False.
+    and in a short text commas before a closing bracket and Python's None, True and False.
     """
     if not text.startswith('{"', start) and not _BEGINS.match(text, start):
         return None
@@ -69,7 +80,7 @@ def strict_container(text: str, start: int, repairs: dict[str, int]) -> tuple[An
         cut = part is not text and (error.pos >= len(part) - _NEAR_END or error.msg.startswith("Unterminated"))
         if cut or error.msg.startswith(_CONTROL):
             return _again(text, start, repairs)
-        return _mended(text, start, error.pos, repairs) if part is text and "\\" not in text else None
+        return mended(text, start, error.pos, _checked, repairs) if part is text and text[error.pos : error.pos + 1] in MENDED else None
     except (ValueError, RecursionError):
         return None
     return value, end + start - at
@@ -91,38 +102,27 @@ def _again(text: str, start: int, repairs: dict[str, int]) -> tuple[Any, int] | 
     return value, end
 
 
-def _mended(text: str, start: int, fault: int, repairs: dict[str, int]) -> tuple[Any, int] | None:
-    """The same without what stands at fault, if it is one of the two commonest mistakes and nothing but such mistakes follow."""
-    made: dict[str, int] = {}
-    for _ in range(_MOST_MENDED):
-        if (at := _comma_before(text, start, fault)) >= 0:
-            made.setdefault("trailing_comma", at)
-            text = f"{text[:at]} {text[at + 1 :]}"
-        elif word := _PYTHON_WORD.match(text, fault):
-            made.setdefault("python_literal", fault)
-            text = f"{text[:fault]}{_JSON_WORDS[word[0]]}{text[word.end() :]}"
-        else:
-            return None
-        try:
-            value, end = _DECODER.raw_decode(text, start)
-            _refuse_doubts(text[start:end], value)
-        except json.JSONDecodeError as error:
-            fault = error.pos
-        except (ValueError, RecursionError):
-            return None
-        else:
-            for name, offset in made.items():
-                repairs.setdefault(name, offset)
-            return value, end
-    return None
+def single_quoted_object(text: str, start: int, repairs: dict[str, int]) -> tuple[dict[str, Any], int] | None:
+    """The same for an object as Python writes it."""
+    return single_quoted(text, start, _checked, repairs) if len(text) <= _PART else None
 
 
-def _comma_before(text: str, start: int, closer: int) -> int:
-    """The place of the comma before a closing bracket, with nothing but blanks between; -1 when there is none."""
-    if text[closer : closer + 1] not in ("}", "]"):
-        return -1
-    at = len(text[start:closer].rstrip(" \t\r\n")) + start - 1
-    return at if text[at] == "," else -1
+def unclosed(text: str, start: int) -> dict[str, Any] | None:
+    """The object at start, if nothing but its last brace is missing at the end of the text."""
+    if not text.endswith(_WHOLE_ENDS) or text.count("{", start) - text.count("}", start) != 1 or len(text) > _PART:
+        return None
+    try:
+        value, end = _checked(f"{text}}}", start)
+    except (ValueError, RecursionError):
+        return None
+    return value if end == len(text) + 1 else None
+
+
+def _checked(text: str, start: int) -> tuple[Any, int]:
+    """What the decoder reads in a mended text at start, and the offset after it. Raises ValueError also for what is in doubt."""
+    value, end = _MENDING_DECODER.raw_decode(text, start)
+    _refuse_doubts(text[start:end], value)
+    return value, end
 
 
 def _refuse_doubts(text: str, value: Any) -> None:
@@ -132,7 +132,7 @@ def _refuse_doubts(text: str, value: Any) -> None:
     if not text.isascii():
         text.encode()  # raises UnicodeEncodeError, a ValueError
     if "\\ud" in text or "\\uD" in text:
-        json.dumps(value, ensure_ascii=False).encode()
+        as_json(value).encode()
 
 
 def _depth(text: str) -> int:

@@ -8,9 +8,10 @@ from react_agent.errors import ParseError
 from react_agent.lenient_json import Reading, Unreadable, strict_object
 from react_agent.lenient_json_decision import is_echo
 from react_agent.lenient_json_keys import CANONICAL, read_keys
-from react_agent.parser_alone import read_alone
+from react_agent.parser_alone import read_alone, read_damaged, try_repairs
 from react_agent.parser_choose import Choice
-from react_agent.parser_names import is_none
+from react_agent.parser_find import Tried
+from react_agent.parser_names import is_none, parameters_in
 from react_agent.parser_place import Place
 from react_agent.parser_refusals import nothing_decided
 from react_agent.parser_shape import Shape, plain_shape, renamed_shape, shape
@@ -32,14 +33,23 @@ def parse_decision(completion: Completion, tools: ToolRegistry) -> Decision:
     text, reason = completion.text, completion.finish_reason
     cut = reason in ("length", "content_filter")
     try:
-        _refuse_unread(completion)
+        if completion.refusal or not 0 < len(text) <= MAX_CHARACTERS:
+            _refuse_unread(completion)
         start = len(text) - len(text.lstrip())
-        reading = strict_object(text, start) if text.startswith("{", start) else None
+        begins = text.startswith("{", start)
+        reading = strict_object(text, start) if begins else None
         if reading and (reading.end == len(text) or text[reading.end :].isspace()):
             return _whole(reading, text, tools)
-        if (reading or not text.startswith("{", start)) and (usual := read_alone(text, reading, tools)):
+        guide = parameters_in(tools)
+        if begins and not reading:
+            tried = try_repairs(text, start, guide)
+            usual = read_damaged(text, tried, tools, cut=cut)
+        else:
+            tried = Tried(start, reading)
+            usual = read_alone(text, reading, tools)
+        if usual:
             return _decision(*usual)
-        chosen = Choice(text, tools, (start, reading), cut=cut, stopped=reason == "stop").make()
+        chosen = Choice(text, tools, guide, tried, cut=cut, stopped=reason == "stop").make()
         return _decision(chosen.shape, chosen.repairs)
     except Unreadable as error:
         raise _parse_error(error, text, cut) from None

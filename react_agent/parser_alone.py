@@ -6,17 +6,24 @@ What is read here, Choice would read the same; where anything may matter, nothin
 import re
 from collections.abc import Mapping
 
-from react_agent.lenient_json import Reading, strict_object
+from react_agent.lenient_json import Guide, Reading, Unreadable, read_object, strict_object
+from react_agent.lenient_json_decision import is_decision_like, is_echo
+from react_agent.lenient_json_keys import read_keys
 from react_agent.parser_choose import KEY, QUOTES, REST_OF_NOTHING, next_speaker, says_something
-from react_agent.parser_find import has_prose
-from react_agent.parser_shape import Shape, plain_shape
+from react_agent.parser_find import Tried, has_prose
+from react_agent.parser_place import Place
+from react_agent.parser_refusals import was_cut
+from react_agent.parser_shape import Shape, plain_shape, shape
 from react_agent.registry import ToolRegistry
 from react_agent.segments import MARK, TURN_END
 
-_REASONING = re.compile(r"\s*+<think>[^<]*+</think>", re.IGNORECASE)
+_BEFORE = re.compile(
+    r"(?:\s*+<think>(?:[^<]++|<(?!/?think[\s>]))*+</think>)++|\s*+(?:<\|start\|>assistant)?+<\|channel\|>(?:final|commentary)<\|message\|>",
+    re.IGNORECASE,
+)  # reasoning, or the header of a channel
 _DOUBTFUL = re.compile(r"[\"“:：]|\[\s*\Z")  # in front of the object: a key, a label, a list
 _FENCED = re.compile(r"\s*+(?:(?:```|~~~)\s*+)?")
-_MATTERS = re.compile(r"[{｛\"“:：]")  # in prose after the object, besides tags
+_MATTERS = re.compile(r"[\"“:：]")  # in prose after the object, besides tags
 _TAG = re.compile(r"[<◁]|\[[/t]", re.IGNORECASE)
 _BRACE = re.compile("[{｛]")
 
@@ -27,8 +34,6 @@ def read_alone(text: str, strictly: Reading | None, tools: ToolRegistry) -> tupl
     shape = plain_shape(reading.value, tools) if reading else None
     if reading is None or shape is None:
         return None
-    if not strictly and "thought" not in reading.value and has_prose(text[: reading.start]):
-        return None  # it may only be quoted there
     end, repairs = reading.end, reading.repairs
     fence = _FENCED.match(text, end)
     rest = fence.end() if fence else end
@@ -42,19 +47,56 @@ def read_alone(text: str, strictly: Reading | None, tools: ToolRegistry) -> tupl
     speaker = next_speaker(text, end, len(text))
     if speaker >= 0:
         return (shape, {**repairs, "invented_observation": speaker}) if over or _is_plain(text, end, speaker) else None
-    if not over and _MATTERS.search(text, rest):
+    if not over and (_MATTERS.search(text, rest) or (_BRACE.search(text, rest) and MARK.search(text, rest))):
         return None
     return shape, {**repairs, "dropped_tail": end} if says_something(text[end:]) else repairs
 
 
+def try_repairs(text: str, start: int, guide: Guide) -> Tried:
+    """Read the object that the text begins with, which the standard decoder cannot; that is tried once only."""
+    mark = MARK.match(text, start)
+    if not mark or mark.lastgroup != "object":
+        return Tried(start)
+    try:
+        return Tried(start, None, read_object(text, start, guide))
+    except Unreadable as fault:
+        return Tried(start, None, fault)
+
+
+def read_damaged(text: str, tried: Tried, tools: ToolRegistry, *, cut: bool) -> tuple[Shape, Mapping[str, int]] | None:
+    """The decision and the repairs of a reply that is one damaged object and nothing else; None for any other.
+
+    Raises Unreadable for a decision that cannot be used.
+    """
+    reading = tried.repaired
+    if isinstance(reading, Unreadable):
+        if reading.reason != "template_echo" and read_keys(reading.keys).strong:
+            raise reading
+        return None
+    if reading is None or (reading.end < len(text) and not text[reading.end :].isspace()) or not is_decision_like(reading.value):
+        return None
+    if cut and reading.ending != "closed":
+        raise was_cut(reading.end)
+    value, repairs = reading.value, dict(reading.repairs)
+    found = plain_shape(value, tools) if reading.ending == "closed" else None
+    if not found:
+        if is_echo(value):
+            return None
+        found = shape(value, read_keys(value), reading.ending, tools, Place(text, reading.start, reading.end), repairs)
+    return (found, repairs) if found.decides and (found.tool or not found.weak) else None
+
+
 def _first_object(text: str) -> Reading | None:
-    """The object of a text that begins with reasoning or prose, if nothing else that matters stands before it."""
-    reasoning = _REASONING.match(text)
-    begin = reasoning.end() if reasoning else 0
+    """The object of a text that begins with something else, if nothing that matters stands before it."""
+    before = _BEFORE.match(text)
+    begin = before.end() if before else 0
     mark = MARK.search(text, begin)
     if not mark or mark.lastgroup != "object" or text[mark.start()] != "{" or _DOUBTFUL.search(text, begin, mark.start()):
         return None
-    return strict_object(text, mark.start())
+    reading = strict_object(text, mark.start())
+    if reading and "thought" not in reading.value and has_prose(text[begin : reading.start]):
+        return None  # it may only be quoted there
+    return reading
 
 
 def _is_plain(text: str, end: int, speaker: int) -> bool:

@@ -6,18 +6,18 @@ that say something else than the object beside them. Without an object the label
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from react_agent.lenient_json import SPEAKER, Reading, Unreadable
+from react_agent.lenient_json import SPEAKER, Guide, Unreadable
 from react_agent.lenient_json_decision import is_decision_like, is_echo
 from react_agent.lenient_json_keys import read_keys, role, visible
-from react_agent.parser_find import Finder, Found
+from react_agent.parser_find import Finder, Found, Tried
 from react_agent.parser_labels import find_labels
 from react_agent.parser_names import find_tool, is_none
 from react_agent.parser_place import Place
-from react_agent.parser_refusals import conflict, continued, nothing_decided, swallowed
+from react_agent.parser_refusals import conflict, continued, nothing_decided, swallowed, was_cut
 from react_agent.parser_shape import Shape, plain_shape, shape
 from react_agent.parser_text import read_text
 from react_agent.registry import ToolRegistry
@@ -67,18 +67,18 @@ class _Seen:
 
 
 class Choice:
-    """Reads one text. strictly: see Finder; cut: a limit or a filter cut the text off; stopped: the model ended it by itself."""
+    """Reads one text. guide: of these tools; tried: of the object that it begins with; cut: a limit or a filter cut the text off;
+    stopped: the model ended it by itself."""
 
-    __slots__ = ("_begin", "_cut", "_finder", "_seen", "_stopped", "_text", "_tools")
+    __slots__ = ("_begin", "_cut", "_finder", "_guide", "_seen", "_stopped", "_text", "_tools")
 
-    def __init__(
-        self, text: str, tools: ToolRegistry, strictly: tuple[int, Reading | None], *, cut: bool, stopped: bool
-    ) -> None:  # fmt: skip
+    def __init__(self, text: str, tools: ToolRegistry, guide: Guide, tried: Tried, *, cut: bool, stopped: bool) -> None:
         self._text = text
         self._tools = tools
+        self._guide = guide
         self._cut = cut
         self._stopped = stopped
-        self._finder = Finder(text, self._parameters, strictly)
+        self._finder = Finder(text, self._guide, tried)
         self._begin = 0
         self._seen = _Seen()
 
@@ -177,7 +177,7 @@ class Choice:
         if not reading:
             raise found.fault or conflict(found.start)
         if self._cut and reading.ending != "closed":
-            raise Unreadable("truncated", reading.end, "the reply was cut before its object was closed", cut=True)
+            raise was_cut(reading.end)
         value = reading.value
         if reading.ending == "closed" and not found.quoted and (plain := plain_shape(value, self._tools)):
             return Chosen(plain, dict(reading.repairs), found)
@@ -202,18 +202,13 @@ class Choice:
         if not (self._cut and again):
             raise conflict(found.start)
 
-    def _parameters(self, name: object) -> Collection[str]:
-        """The parameters that may follow in a call of the named tool; of any tool while the name is not known."""
-        tool = find_tool(name, self._tools) if isinstance(name, str) else None
-        return tool.parameter_names if tool else {each for known in self._tools for each in known.parameter_names}
-
     # What stands around the objects.
 
     def _labelled(self) -> Chosen | None:
         """What the labels of a text without a deciding object say."""
         repairs: dict[str, int] = {}
         begin, end = self._begin, self._finder.end
-        found = read_text(self._reply(), begin, end, self._tools, self._parameters, stopped=self._stopped, repairs=repairs)
+        found = read_text(self._reply(), begin, end, self._tools, self._guide, stopped=self._stopped, repairs=repairs)
         if not found or not found.decides:
             return None
         if half := None if self._text.isascii() else _SURROGATE.search(self._text, begin, end):
@@ -238,7 +233,7 @@ class Choice:
         """A conflict if lines such as "Action: fetch" before or after the object say something else than it does."""
         if not _COLON.search(self._text, begin, end):
             return
-        labels, _ = find_labels(self._reply(), begin, end, self._parameters)
+        labels, _ = find_labels(self._reply(), begin, end, self._guide)
         for label in labels:
             tool = find_tool(label.line, self._tools) if label.kind == "action" and label.line else None
             other_call = tool is not None and (tool is not chosen.tool or not label.agrees_with(chosen.arguments))

@@ -112,7 +112,7 @@ def called(fields: Fields, tools: ToolRegistry, place: Place, repairs: dict[str,
 
 def same(a: object, b: object) -> bool:
     """Are two values the same JSON?"""
-    return a == b and json.dumps(a, sort_keys=True) == json.dumps(b, sort_keys=True)
+    return a == b and (isinstance(a, str) or json.dumps(a, sort_keys=True) == json.dumps(b, sort_keys=True))
 
 
 def _only(values: list[Any], place: Place, repairs: dict[str, int]) -> Any:

@@ -44,6 +44,15 @@ class Found(NamedTuple):
     recipient: str = ""
 
 
+class Tried(NamedTuple):
+    """What has been tried with the object at start already: its reading by the standard decoder, if that was one, and the one with
+    repairs, or why there is none."""
+
+    start: int
+    strictly: Reading | None = None
+    repaired: Reading | Unreadable | None = None
+
+
 class Finder:
     """Finds the objects of one text; iterate once.
 
@@ -53,18 +62,17 @@ class Finder:
     """
 
     __slots__ = (
-        "_guide", "_patience", "_pos", "_ready", "_recipient", "_spoken", "_text", "_tried", "begin", "data", "end", "passed", "reasoning",
+        "_guide", "_patience", "_pos", "_recipient", "_spoken", "_text", "_tried", "begin", "data", "end", "passed", "reasoning",
     )  # fmt: skip
 
-    def __init__(self, text: str, guide: Guide, strictly: tuple[int, Reading | None]) -> None:
-        """strictly: an object's offset, and its reading by the standard decoder if that has been tried already."""
+    def __init__(self, text: str, guide: Guide, tried: Tried) -> None:
         self.begin = 0
         self.end = len(text)
         self.reasoning: list[tuple[int, int]] = []
         self.passed: list[tuple[int, int]] = []
         self.data = -1
         self._text = text
-        self._tried, self._ready = strictly
+        self._tried = tried
         self._guide = guide
         self._pos = 0
         self._spoken = False  # there was more than tags and blanks
@@ -173,7 +181,7 @@ class Finder:
 
     def _strict(self, start: int) -> Reading | None:
         text = self._text
-        reading = self._ready if start == self._tried else strict_object(text, start)
+        reading = self._tried.strictly if start == self._tried.start else strict_object(text, start)
         if reading and (reading.end == len(text) or not reopened(text, reading.end)):
             return reading
         return None
@@ -182,7 +190,12 @@ class Finder:
         if self._patience < 0:
             raise _too_many(start)
         self._patience -= _ATTEMPT
-        return read_object(self._text, start, self._guide, opener=opener)
+        tried = self._tried.repaired if start == self._tried.start else None
+        if tried is None:
+            return read_object(self._text, start, self._guide, opener=opener)
+        if isinstance(tried, Unreadable):
+            raise tried
+        return tried
 
     def _fault(self, start: int, fault: Unreadable) -> Found | None:
         """A damaged decision ends the search. Damaged data and templates are passed over if their braces tell where they end."""

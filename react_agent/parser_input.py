@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection
 from typing import Any
 
-from react_agent.lenient_json import Unreadable, read_object, strict_text
+from react_agent.lenient_json import Unreadable, as_json, read_object, strict_text
 from react_agent.lenient_json_keys import CANONICAL, Role, visible
 from react_agent.parser_names import is_none
 from react_agent.parser_place import Place
@@ -47,13 +47,19 @@ def _from_text(tool: Tool, text: str, place: Place, repairs: dict[str, int]) -> 
         repairs.setdefault("json_text", place.of_key("action_input"))
         return _object_in(tool, inner, place)
     if len(names) == 1 and inner:
-        if is_none(inner) or re.match(rf"{re.escape(names[0])}\s*[:=：]|{re.escape(tool.name)}\s*\(", inner):
+        if is_none(inner) or _is_code(tool, inner):
             raise _bad_input(tool, place, f"it is not plain what the text {text[:_SHOWN]!r} means")
         repairs.setdefault("bare_input", place.of_key("action_input"))
         return {names[0]: text}
     if not names and is_none(text):
         return None
     raise _bad_input(tool, place, f"action_input is the text {text[:_SHOWN]!r}" if text else "action_input is empty")
+
+
+def _is_code(tool: Tool, text: str) -> bool:
+    """Does a text begin with the name of the tool's one parameter and a value for it, or with the tool's own and a bracket?"""
+    begins = ((tool.parameter_names[0], (":", "=", "：")), (tool.name, ("(",)))
+    return any(text.startswith(name) and text[len(name) :].lstrip().startswith(marks) for name, marks in begins)
 
 
 def _object_in(tool: Tool, text: str, place: Place) -> dict[str, Any]:
@@ -106,5 +112,5 @@ def refuse_misplaced(tool: Tool, inputs: dict[str, Any], value: dict[str, Any], 
 
 
 def _bad_input(tool: Tool, place: Place, what: str) -> Unreadable:
-    shape = json.dumps(dict.fromkeys(tool.parameter_names, "..."), ensure_ascii=False)
+    shape = as_json(dict.fromkeys(tool.parameter_names, "..."))
     return Unreadable("bad_input", place.of_key("action_input"), f'{what}; write "action_input": {shape}')

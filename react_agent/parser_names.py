@@ -1,8 +1,9 @@
 """Which tool a model meant by the name it wrote, and the words for "no tool" and "I am done"."""
 
 import re
+from collections.abc import Collection
 
-from react_agent.lenient_json import Unreadable
+from react_agent.lenient_json import Guide, Unreadable
 from react_agent.lenient_json_decision import NONE_WORDS
 from react_agent.lenient_json_keys import squeezed, visible
 from react_agent.parser_place import Place
@@ -32,6 +33,16 @@ def find_tool(name: str, tools: ToolRegistry) -> Tool | None:
         return tool
     same = _alike(plain, tools)
     return tools.get(same[0]) if len(same) == 1 else None
+
+
+def parameters_in(tools: ToolRegistry) -> Guide:
+    """Tells which parameters may follow in a call of a tool, by its name; those of all tools while the name is not known."""
+
+    def parameters(name: object) -> Collection[str]:
+        tool = find_tool(name, tools) if isinstance(name, str) else None
+        return tool.parameter_names if tool else {each for known in tools for each in known.parameter_names}
+
+    return parameters
 
 
 def is_none(name: str) -> bool:

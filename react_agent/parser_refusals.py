@@ -30,3 +30,8 @@ def continued(offset: int) -> Unreadable:
 def conflict(offset: int) -> Unreadable:
     """A second decision that differs."""
     return Unreadable("conflict", offset, "the reply holds two different decisions; send only the next step")
+
+
+def was_cut(offset: int) -> Unreadable:
+    """A limit or a filter cut the reply before its object was closed."""
+    return Unreadable("truncated", offset, "the reply was cut before its object was closed", cut=True)

@@ -1,9 +1,8 @@
 """An object that a model wrote -> what it decides: a call, an answer, or why it is neither. Shape is normalised, meaning never."""
 
-import json
 from typing import Any, NamedTuple
 
-from react_agent.lenient_json import Ending, Unreadable
+from react_agent.lenient_json import Ending, Unreadable, as_json
 from react_agent.lenient_json_decision import has_answer, holds_call, is_template_answer
 from react_agent.lenient_json_keys import CANONICAL, NAMES, Keys, read_keys, role, squeezed
 from react_agent.parser_fields import Called, Fields, called, collect, same, unwrapped
@@ -94,7 +93,7 @@ def answer_text(value: object) -> str | None:
     """A final_answer as text, None when it is none."""
     if not has_answer(value):
         return None
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return value if isinstance(value, str) else as_json(value)
 
 
 def unlabelled(value: object) -> object:
@@ -145,4 +144,4 @@ def _unfinished(place: Place) -> Unreadable:
 def _text(thought: object) -> str:
     if thought is None or isinstance(thought, str):
         return thought or ""
-    return json.dumps(thought, ensure_ascii=False)
+    return as_json(thought)

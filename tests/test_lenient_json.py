@@ -245,7 +245,12 @@ MENDED = [
     ('{"a": None, "b": [True,False]}', {"a": None, "b": [True, False]}, {"python_literal": 6}),
     ('{"a": None ,}', {"a": None}, {"python_literal": 6, "trailing_comma": 11}),
     ('{"a": "None, True,}", "b": 1,}', {"a": "None, True,}", "b": 1}, {"trailing_comma": 28}),
-    ('{"a": "x\\n",}', None, None),  # escapes are the tolerant reader's
+    ('{"a": "x\\n",}', {"a": "x\n"}, {"trailing_comma": 11}),
+    ('{"a": "x\\d",}', None, None),
+    ('{"a b": 1,}', None, None),  # odd names are the tolerant reader's
+    ("{'a': 'x', 'b': [None, 'y'],}", {"a": "x", "b": [None, "y"]}, {"single_quotes": 1, "python_literal": 17, "trailing_comma": 27}),
+    ("{'a': '\"'}", None, None),
+    ("{'a': 'don't', 'b': 'isn't'}", None, None),
     ('{"a": Nones}', None, None),
     ('{"a": None', None, None),
     ('{"a": 1,, }', None, None),
@@ -273,7 +278,7 @@ def test_strictly():
     assert strict_object('{"a": "x\ny"}', 0).repairs == {"raw_control": 8}
     long = json.dumps({"a": "x" * 5000, "b": "\n" * 3000})
     assert strict_object(" " + long + " ", 1).value == json.loads(long)
-    for text in ('{"a": 1, "a": 1}', '{"a": NaN}', '{"a": 1e999}', '{"a": "\\ud800"}', '{"a": "\ud800"}', "{'a': 1}", '{"a": 1 "b"}',
+    for text in ('{"a": 1, "a": 1}', '{"a": NaN}', '{"a": 1e999}', '{"a": "\\ud800"}', '{"a": "\ud800"}', "{'a': 1 'b'}", '{"a": 1 "b"}',
                  '{"a": ' + "[" * MAX_DEPTH + "]" * MAX_DEPTH + "}", "9" * 5000, '{"a": ' + "[" * 3000, '{"a": 1, "b": "' + "x" * 5000):  # fmt: skip
         with pytest.raises(ValueError):
             strict_text(text)

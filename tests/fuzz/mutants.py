@@ -22,7 +22,7 @@ from unittest import mock
 
 from made import BEFORE, SWAPS, UNOPENED, damage, decision_text, quoting_text, wrapped_text
 
-from react_agent import lenient_json_strict, parser, parser_choose, parser_shape
+from react_agent import lenient_json, lenient_json_strict, parser, parser_choose, parser_shape
 from react_agent.errors import ParseError
 from react_agent.parser import canonical, parse_decision
 from react_agent.registry import Tool, ToolRegistry
@@ -33,8 +33,9 @@ LONGEST = 6000
 TWICE = 0.0  # how often a damaged reply is damaged once more
 # Labels have no closing mark, and in these kinds an object stands before the one that counts: a prefix may decide otherwise.
 UNMARKED = {"classic_text", "yaml", "prose", "schema_echo", "conflict", "special_token"}
-SHORTCUTS = [(parser, "read_alone"), (parser, "renamed_shape"), (parser, "plain_shape"), (parser_choose, "plain_shape"),
-             (parser_shape, "plain_shape"), (lenient_json_strict, "_mended")]  # fmt: skip
+SHORTCUTS = [(parser, "read_alone"), (parser, "read_damaged"), (parser, "renamed_shape"), (parser, "plain_shape"), (parser_choose, "plain_shape"),
+             (parser_shape, "plain_shape"), (lenient_json_strict, "mended"), (lenient_json, "single_quoted_object"),
+             (lenient_json, "unclosed")]  # fmt: skip
 BITS = [
     '"', "'", "`", "{", "}", "[", "]", "(", ")", ",", ":", "\\", "\\\\", '\\"', "\\n", "\n", "\n\n", "\t", " ", "//", "/*", "*/", "#", "...",
     "```", "```json\n", "<think>", "</think>", "<|im_end|>", "<|channel|>final<|message|>", "<|channel|>analysis<|message|>", "</s>", "null",
@@ -236,6 +237,10 @@ def shortcut_fault(rng: random.Random, base: list[Reply], texts: list[str]) -> F
         text = text[: (at := rng.choice(closers))] + rng.choice([",", ", ", ",\n"]) + text[at:]
     if rng.random() < 0.3:
         text = text.replace("null", rng.choice(["None", "True", "False"]), 1)
+    if rng.random() < 0.2:
+        text = text.replace('"', "'", rng.choice([-1, -1, -1, rng.randrange(20)]))
+    if rng.random() < 0.2:
+        text = "".join(text.rsplit("}", 1))
     reason = rng.choice(["stop", "length", "unknown"])
     at_once = read(text, reason, tools)
     with contextlib.ExitStack() as patches:
