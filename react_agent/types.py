@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from react_agent.errors import RunError
+from react_agent.types_frozen import frozen
 
 Role = Literal["system", "user", "assistant"]
 FinishReason = Literal["stop", "length", "content_filter", "unknown"]
@@ -61,7 +62,7 @@ def _sum_known(a: int | None, b: int | None) -> int | None:
     return None if a is None and b is None else (a or 0) + (b or 0)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Completion:
     """The raw reply. text is untouched; reasoning is what the API keeps apart from it. closed_early: we closed the stream
     because the decision was whole. notes: what the endpoint had to do (a dropped parameter, a retry, an alarm), one line each."""
@@ -77,13 +78,13 @@ class Completion:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolCall:
     name: str
     arguments: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Repair:
     """A named syntax fix that the parser made, and the character offset in the reply where."""
 
@@ -91,7 +92,7 @@ class Repair:
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Decision:
     """A parsed reply: exactly one of call and final_answer is not None. An answer that was a number, list or object is its JSON text."""
 
