@@ -13,6 +13,7 @@ WORDS = ["a", "the \"best\"", "it's", "C:\\new\\dir", "x, y", "{z}", "[1]", "end
 BEFORE = [
     "", "", "Sure.\n", "Here is { my } step: [1]\n\n", "<think>%s</think>", "<think>\nhm\n</think>\n\n", "\ufeff", "<|im_start|>assistant\n",
     'The result was {"a": [1, {"b": 2}]}.\n', "[THINK]%s[/THINK]", "<reasoning>\n```json\n%s\n```\n</reasoning>\n", "\u200b\n\n", "<think />\n",
+    "<think>%s</think>\n<think>1 < 2 <b>or</b></think>\n", "<|start|>assistant<|channel|>commentary<|message|>", "<|channel|>final<|message|>",
     "<|channel|>analysis<|message|>%s<|end|><|start|>assistant<|channel|>final<|message|>", "Thought: I know what to do.\n\n", "AI: ",
 ]  # fmt: skip
 UNOPENED = ["I could %s\n</think>\n", "%s\n%s</thinking>"]  # only the closing tag shows that it was reasoning

@@ -241,7 +241,11 @@ def shortcut_fault(rng: random.Random, base: list[Reply], texts: list[str]) -> F
         text = text.replace('"', "'", rng.choice([-1, -1, -1, rng.randrange(20)]))
     if rng.random() < 0.2:
         text = "".join(text.rsplit("}", 1))
-    reason = rng.choice(["stop", "length", "unknown"])
+    return other_way(text, rng.choice(["stop", "length", "unknown"]), tools)
+
+
+def other_way(text: str, reason: str, tools: ToolRegistry) -> Fault | None:
+    """Is a text read otherwise without the shortcuts?"""
     at_once = read(text, reason, tools)
     with contextlib.ExitStack() as patches:
         for module, name in SHORTCUTS:

@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from mutants import ORACLES, any_fault, as_case, decision_text, faults, material, outcome, registry, replies
+from mutants import ORACLES, any_fault, as_case, decision_text, faults, material, other_way, outcome, registry, replies
 
 BASE, TEXTS = material()
 
@@ -17,6 +17,11 @@ def test_no_fault_in_20_000_mutants(oracle):
 @pytest.mark.parametrize("seed", range(10))
 def test_no_fault_in_a_million_mutants(seed):
     assert list(faults(100_000, 1000 + seed, list(ORACLES), BASE, TEXTS)) == []
+
+
+def test_no_case_of_the_corpora_is_read_otherwise_without_the_shortcuts():
+    faults_found = [other_way(reply.text, reason, reply.tools) for reply in BASE for reason in ("stop", "length")]
+    assert [fault for fault in faults_found if fault] == []
 
 
 def test_the_material_is_the_corpora_and_the_real_replies():
