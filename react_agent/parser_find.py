@@ -174,9 +174,12 @@ class Finder:
         """Has a decision without a thought prose in front and behind, on its own line?"""
         if "thought" in reading.value or "thought" in read_keys(reading.value).strong:
             return False
-        if self._text[max(0, reading.end - _NEAR) : reading.end].rstrip(" \t").endswith("\n"):
+        text, end = self._text, reading.end
+        if text[max(0, end - _NEAR) : end].rstrip(" \t").endswith("\n"):
             return False  # without its last brace, it ended on a line before
-        after = self._text[reading.end : reading.end + _NEAR].partition("\n")[0]
+        if reading.ending == "cut":
+            end = text.rfind("}", reading.start, end) + 1 or end  # what was left out behind it may be the sentence
+        after = text[end : end + _NEAR].partition("\n")[0]
         return has_prose(before.rpartition("\n")[2]) and (has_prose(after) or _SENTENCE_END.match(after) is not None)
 
     def _strict(self, start: int) -> Reading | None:

@@ -48,6 +48,9 @@ REPLIES = [
     # quoted in a sentence
     (f"I call {BARE} because it is late.", "! not_a_decision"),
     (f"I call {BARE}.", "! not_a_decision"),
+    (f"I call {BARE[:-1]}.", "! not_a_decision"),
+    (f"I call {BARE[:-1]} as it is late", "! not_a_decision"),
+    ('I call {"action": "now", "act', "! truncated"),
     (f"I call `{BARE}`?", "! not_a_decision"),
     (f"I call {BARE}", 'search {"query": "x"}'),
     (f"I call\n{BARE}\nbecause.", 'search {"query": "x"} | dropped_tail'),
