@@ -1,5 +1,6 @@
 """What shows that an object is a decision, a decision's template, or neither; without knowing the tools."""
 
+import functools
 import re
 from typing import Any
 
@@ -10,6 +11,7 @@ NONE_WORDS = frozenset({
     "noactionneeded", "无", "没有", "不需要", "无需工具",
 })  # fmt: skip
 _TEMPLATE_ANSWERS = frozenset({"the answer", "答案"})  # what the prompt shows in the place of one
+_SHORT = 60  # characters of a name that is remembered
 _BLANK = re.compile(r"\s*[<.…]")  # how the blanks below begin
 _ANGLED = re.compile(r"\s*<[^<>]{1,80}>\s*\Z")
 _ANGLED_BLANK = re.compile(r"\s*<[^<>/]{3,80}>\s*\Z")
@@ -47,7 +49,7 @@ def is_echo(value: dict[str, Any]) -> bool:
         return True
     parts = _parts(value)
     action, answer, thought = parts.get("action"), parts.get("final_answer"), parts.get("thought")
-    if isinstance(action, str) and _NO_NAME.match(action):
+    if isinstance(action, str) and (_is_no_name(action) if len(action) <= _SHORT else _NO_NAME.match(action)):
         return True
     if isinstance(answer, str) and is_template_answer(answer):
         return not isinstance(action, str) or squeezed(action) in NONE_WORDS
@@ -55,6 +57,12 @@ def is_echo(value: dict[str, Any]) -> bool:
         blanks = [_is_blank(item) for item in inputs.values()]
         return any(blanks) if _ANGLED_WORDS.match(thought) else all(blanks) and _is_blank(thought)
     return False
+
+
+@functools.lru_cache(maxsize=256)
+def _is_no_name(action: str) -> bool:
+    """Is it what stands in a tool's place in a template? Models write the same few names again and again."""
+    return _NO_NAME.match(action) is not None
 
 
 def is_template_answer(answer: str) -> bool:

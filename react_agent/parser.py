@@ -1,6 +1,7 @@
 """Completion -> Decision or ParseError; pure, linear, and nothing else ever escapes."""
 
 import json
+import operator
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,6 +21,7 @@ from react_agent.types import Completion, Decision, Repair, ToolCall
 
 MAX_CHARACTERS = 2_000_000
 _EXCERPT = 40
+_OFFSET = operator.itemgetter(1)
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _SAID_WHEN_CUT = frozenset({"empty", "only_thinking", "refused", "too_long"})
 
@@ -102,14 +104,10 @@ def _whole(reading: Reading, text: str, tools: ToolRegistry) -> Decision:
 
 
 def _decision(found: Shape, repairs: Mapping[str, int]) -> Decision:
-    noted = tuple([Repair(name, at) for name, at in sorted(repairs.items(), key=_offset)]) if repairs else ()
+    noted = tuple([Repair(name, at) for name, at in sorted(repairs.items(), key=_OFFSET)]) if repairs else ()
     if found.tool:
         return Decision(found.thought, ToolCall(found.tool.name, found.arguments or {}), None, noted)
     return Decision(found.thought, None, found.answer, noted)
-
-
-def _offset(repair: tuple[str, int]) -> int:
-    return repair[1]
 
 
 def _parse_error(error: Unreadable, text: str, cut: bool) -> ParseError:

@@ -208,6 +208,8 @@ class Choice:
         """What the labels of a text without a deciding object say."""
         repairs: dict[str, int] = {}
         begin, end = self._begin, self._finder.end
+        if not _COLON.search(self._text, begin, end):
+            return None
         found = read_text(self._reply(), begin, end, self._tools, self._guide, stopped=self._stopped, repairs=repairs)
         if not found or not found.decides:
             return None

@@ -86,11 +86,10 @@ def _repaired(tool: Tool, text: str) -> object:
 
 def _clean(tool: Tool, value: dict[str, Any], place: Place, repairs: dict[str, int]) -> dict[str, Any]:
     """The arguments with invisible characters taken out of parameter names."""
-    names = tool.parameter_names
-    odd = [key for key in value if key not in names]
-    if not odd:
+    if tool.parameter_set.issuperset(value):
         return value
-    for key in odd:
+    names = tool.parameter_set
+    for key in [key for key in value if key not in names]:
         if visible(key) in names and visible(key) not in value:
             repairs.setdefault("invisible", place.of_key("action_input"))
             value = {(visible(each) if each == key else each): item for each, item in value.items()}
@@ -112,5 +111,5 @@ def refuse_misplaced(tool: Tool, inputs: dict[str, Any], value: dict[str, Any], 
 
 
 def _bad_input(tool: Tool, place: Place, what: str) -> Unreadable:
-    shape = as_json(dict.fromkeys(tool.parameter_names, "..."))
-    return Unreadable("bad_input", place.of_key("action_input"), f'{what}; write "action_input": {shape}')
+    shape = ", ".join([f'{as_json(name)}: "..."' for name in tool.parameter_names])
+    return Unreadable("bad_input", place.of_key("action_input"), f'{what}; write "action_input": {{{shape}}}')

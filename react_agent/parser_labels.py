@@ -25,6 +25,7 @@ _LABEL = re.compile(
 _COMMON = ("observation", "thought", "action input", "action_input", "final answer", "final_answer", "question",
            "观察", "思考", "行动", "最终答案")  # fmt: skip
 _MOST = 2000
+_NO_LINE = ("{", "$", "[", "<", "```", "~~~")
 _FENCE = re.compile(r"^[ \t]*+(?:```|~~~)\w*+[ \t]*+(?:\n|\Z)", re.MULTILINE)
 _BEFORE_OBJECT = re.compile(r"\s*+(?:(?:```|~~~)\w*+\s*+)?(?=\{)")
 
@@ -33,24 +34,20 @@ _BEFORE_OBJECT = re.compile(r"\s*+(?:(?:```|~~~)\w*+\s*+)?(?=\{)")
 class Label:
     """One label and what belongs to it.
 
-    start: the label's offset; begin: its text's. underscored: written as a key, as in YAML. reading, fault: of an input that is
-    JSON. given: the input that follows an action at once.
+    start: the label's offset; begin: its text's. line: the text's first one that is not blank; nothing if an object, a fence or a tag
+    is there. underscored: written as a key, as in YAML. reading, fault: of an input that is JSON. given: the input that follows an
+    action at once.
     """
 
     kind: Kind
     start: int
     begin: int
     text: str = ""
+    line: str = ""
     underscored: bool = False
     reading: Reading | None = None
     fault: Unreadable | None = None
     given: "Label | None" = None
-
-    @property
-    def line(self) -> str:
-        """The first line; the next one when the label stands alone. Nothing if an object, a fence or a tag is there."""
-        line = self.text.strip().partition("\n")[0].strip()
-        return "" if line.startswith(("{", "$", "[", "<", "```", "~~~")) else line
 
     @property
     def block(self) -> str:
@@ -125,7 +122,10 @@ class _Finder:
     def finish(self, end: int) -> None:
         """The last label's text ends here."""
         if self.labels and not self.labels[-1].text:
-            self.labels[-1].text = self._text[self.labels[-1].begin : end]
+            last = self.labels[-1]
+            last.text = self._text[last.begin : end]
+            line = last.text.strip().partition("\n")[0].rstrip()
+            last.line = "" if line.startswith(_NO_LINE) else line
 
     def _add(self, label: Label, last: Label | None) -> None:
         self.labels.append(label)

@@ -1,5 +1,6 @@
 """Which tool a model meant by the name it wrote, and the words for "no tool" and "I am done"."""
 
+import functools
 import re
 from collections.abc import Collection
 
@@ -46,11 +47,20 @@ def parameters_in(tools: ToolRegistry) -> Guide:
 
 
 def is_none(name: str) -> bool:
-    return squeezed(bare(name)).removesuffix(".") in NONE_WORDS
+    return _as_word(name).removesuffix(".") in NONE_WORDS
 
 
 def is_finish(name: str) -> bool:
-    return squeezed(bare(name)) in FINISH_WORDS
+    return _as_word(name) in FINISH_WORDS
+
+
+def _as_word(name: str) -> str:
+    return _short_word(name) if len(name) <= _SHOWN else squeezed(bare(name))
+
+
+@functools.lru_cache(maxsize=256)
+def _short_word(name: str) -> str:
+    return squeezed(bare(name))
 
 
 def unknown_tool(name: str, tools: ToolRegistry, place: Place) -> Unreadable:
