@@ -18,22 +18,26 @@ __all__ = [
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def strict_object(text: str, start: int) -> Reading | None:
-    """The object that begins with the brace at start, if the standard decoder reads it and nothing in it is in doubt."""
+def strict_object(text: str, start: int, faults: list[int] | None = None) -> Reading | None:
+    """The object that begins with the brace at start, if the standard decoder reads it and nothing in it is in doubt.
+
+    faults takes the place of the first fault, if the decoder found one.
+    """
     repairs: dict[str, int] = {}
-    read = single_quoted_object if text.startswith("{'", start) else strict_container
-    found = read(text, start, repairs)
+    quoted = text.startswith("{'", start)
+    found = single_quoted_object(text, start, repairs) if quoted else strict_container(text, start, repairs, faults)
     return Reading(found[0], start, found[1], repairs=repairs) if found else None
 
 
-def read_object(text: str, start: int, guide: Guide, *, opener: bool = True, as_input: bool = False) -> Reading:
-    """The object at start, read with repairs; without opener its first brace is missing and start is its first key.
+def read_object(text: str, start: int, guide: Guide, *, opener: bool = True, as_input: bool = False, fault: int = 0) -> Reading:
+    """The object at start, read with repairs; without opener its first brace is missing and start is its first key. fault: where the
+    standard decoder found the first fault, if that is known.
 
     Raises Unreadable.
     """
     if opener and not as_input and (value := unclosed(text, start)):
         return Reading(value, start, len(text), "open", repairs={"missing_closer": len(text)})
-    reading = Reader(text, start, guide, opener=opener, as_input=as_input).run()
+    reading = Reader(text, start, guide, opener=opener, as_input=as_input, fault=fault).run()
     if half := None if text.isascii() else _SURROGATE.search(text, start, reading.end):
         error = Unreadable("bad_syntax", half.start(), "half a surrogate pair is no character; write the character itself")
         error.partial, error.keys = reading.value, tuple(reading.value)

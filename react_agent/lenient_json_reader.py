@@ -47,14 +47,14 @@ def reopened(text: str, end: int) -> bool:
 
 
 class Reader:
-    """Reads one object; run() once. as_input: the object is a tool's input by itself, not a decision."""
+    """Reads one object; run() once. as_input: the object is a tool's input by itself, not a decision. fault: see read_object()."""
 
     __slots__ = (
-        "_as_input", "_frames", "_guide", "_named", "_pos", "_repairs", "_root", "_skipped", "_start", "_strings", "_text", "_top",
-        "_tries",
+        "_as_input", "_fault", "_frames", "_guide", "_named", "_pos", "_repairs", "_root", "_skipped", "_start", "_strings", "_text",
+        "_top", "_tries",
     )  # fmt: skip
 
-    def __init__(self, text: str, start: int, guide: Guide, *, opener: bool, as_input: bool) -> None:
+    def __init__(self, text: str, start: int, guide: Guide, *, opener: bool, as_input: bool, fault: int = 0) -> None:
         self._root: dict[str, Any] = {}
         self._text = text
         self._start = start
@@ -64,6 +64,7 @@ class Reader:
         self._repairs: dict[str, int] = {}
         self._guide = guide
         self._as_input = as_input
+        self._fault = fault
         self._tries = _STRICT_TRIES
         self._skipped = 0, 0  # the last comment or the like
         self._named: tuple[object, Collection[str]] | None = None
@@ -259,7 +260,8 @@ class Reader:
         if char in CLOSERS or (char == "\\" and text.startswith('\\"', pos)):
             value, self._pos = self._strings.read(pos, self._zone(frame))
         elif char == "{" or char == "[":
-            strict = strict_container(text, pos, self._repairs) if self._tries else None
+            is_open = text.find("}" if char == "{" else "]", pos, self._fault) < 0 if pos < self._fault else False  # at the fault
+            strict = strict_container(text, pos, self._repairs) if self._tries and not is_open else None
             if not strict:
                 self._tries = max(0, self._tries - 1)
                 self._push({} if char == "{" else [])

@@ -63,11 +63,12 @@ def strict_text(text: str) -> Any:
     return value
 
 
-def strict_container(text: str, start: int, repairs: dict[str, int]) -> tuple[Any, int] | None:
+def strict_container(text: str, start: int, repairs: dict[str, int], faults: list[int] | None = None) -> tuple[Any, int] | None:
     """The object or list that begins at start and the offset after it, if JSON's grammar holds and nothing in it is in doubt.
 
     The repairs that are made here change no other character's place: raw control characters in strings, which the decoder can read,
-    and in a short text commas before a closing bracket and Python's None, True and False.
+    and in a short text commas before a closing bracket and Python's None, True and False. faults takes the place where the decoder
+    found the first fault that could not be mended; what stands before it is JSON as far as it goes.
     """
     if not text.startswith('{"', start) and not _BEGINS.match(text, start):
         return None
@@ -80,7 +81,13 @@ def strict_container(text: str, start: int, repairs: dict[str, int]) -> tuple[An
         cut = part is not text and (error.pos >= len(part) - _NEAR_END or error.msg.startswith("Unterminated"))
         if cut or error.msg.startswith(_CONTROL):
             return _again(text, start, repairs)
-        return mended(text, start, error.pos, _checked, repairs) if part is text and text[error.pos : error.pos + 1] in MENDED else None
+        if part is not text:
+            return None
+        if text[error.pos : error.pos + 1] in MENDED and (found := mended(text, start, error.pos, _checked, repairs)):
+            return found
+        if faults is not None:
+            faults.append(error.pos)
+        return None
     except (ValueError, RecursionError):
         return None
     return value, end + start - at

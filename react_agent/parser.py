@@ -38,13 +38,14 @@ def parse_decision(completion: Completion, tools: ToolRegistry) -> Decision:
         if completion.refusal or not 0 < len(text) <= MAX_CHARACTERS:
             _refuse_unread(completion)
         start = len(text) - len(text.lstrip())
+        faults: list[int] = []
         begins = text.startswith("{", start)
-        reading = strict_object(text, start) if begins else None
+        reading = strict_object(text, start, faults) if begins else None
         if reading and (reading.end == len(text) or text[reading.end :].isspace()):
             return _whole(reading, text, tools)
         guide = parameters_in(tools)
         if begins and not reading:
-            tried = try_repairs(text, start, guide)
+            tried = try_repairs(text, start, guide, faults)
             usual = read_damaged(text, tried, tools, cut=cut)
         else:
             tried = Tried(start, reading)

@@ -4,7 +4,7 @@ What is read here, Choice would read the same; where anything may matter, nothin
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from react_agent.lenient_json import Guide, Reading, Unreadable, read_object, strict_object
 from react_agent.lenient_json_decision import is_decision_like, is_echo
@@ -52,13 +52,13 @@ def read_alone(text: str, strictly: Reading | None, tools: ToolRegistry) -> tupl
     return shape, {**repairs, "dropped_tail": end} if says_something(text[end:]) else repairs
 
 
-def try_repairs(text: str, start: int, guide: Guide) -> Tried:
-    """Read the object that the text begins with, which the standard decoder cannot; that is tried once only."""
+def try_repairs(text: str, start: int, guide: Guide, faults: Sequence[int]) -> Tried:
+    """Read the object that the text begins with, which the standard decoder cannot; that is tried once only. faults: what it found."""
     mark = MARK.match(text, start)
     if not mark or mark.lastgroup != "object":
         return Tried(start)
     try:
-        return Tried(start, None, read_object(text, start, guide))
+        return Tried(start, None, read_object(text, start, guide, fault=faults[0] if faults else 0))
     except Unreadable as fault:
         return Tried(start, None, fault)
 
