@@ -27,6 +27,9 @@ def refused(text, **options):
     return caught.value
 
 
+# Pairs of quotes that are not JSON's: each that opens, with each that may close it.
+PAIRS = ["“”", "““", '“"', "””", '”"', "„“", "„”", '„"', "‘’", "‘‘", "‘'", "’’", "’'", "‚‘", "‚’", "‚'", "«»", "＂＂", '＂"', "「」", "『』"]
+
 # Each: a text, its value, its repairs.
 REPAIRED = [
     ('{"a": 1}', {"a": 1}, {}),
@@ -89,6 +92,15 @@ REPAIRED = [
     ('{"action_input": {}, "final_answer": }', {"action_input": {}, "final_answer": None}, {"missing_value": 37}),
     ('{\\"a\\": \\"x \\\\\\"y\\\\\\"\\"}', {"a": 'x "y"'}, {"over_escaped": 1}),
     ('{\\n  \\"a\\": 1}', {"a": 1}, {"over_escaped": 1}),
+    ("{a：1}", {"a": 1}, {"unquoted_key": 1, "full_width": 2}),
+    ('{"a\\qb": 1}', {"a\\qb": 1}, {"bad_escape": 3}),
+    ('{"a": ["\\b\\f\\n\\r\\t\\/",]}', {"a": ["\b\f\n\r\t/"]}, {"trailing_comma": 21}),
+    ('{"a": ["\\`x\\`"]}', {"a": ["`x`"]}, {"bad_escape": 8}),
+    ('{"action_input": {"query": "\\users"}}', {"action_input": {"query": "\\users"}}, {"bad_escape": 28}),
+    ("{a: true, b: false, c: null}", {"a": True, "b": False, "c": None}, {"unquoted_key": 1}),
+    ("{a: 1.5, b: 2e3, c: -0.5E-1}", {"a": 1.5, "b": 2000.0, "c": -0.05}, {"unquoted_key": 1}),
+    ('{"a": 1, user: "x"}', {"a": 1, "user": "x"}, {"unquoted_key": 9}),
+    *((f"{{{a}k{b}: {a}x{b}}}", {"k": "x"}, {"smart_quotes": 1}) for a, b in PAIRS),
 ]
 
 
@@ -167,6 +179,21 @@ REFUSED = [
     ('{"thought": "a "b", "thought": "c"}', "unescaped_quote", 15),
     ('{"thought": "see {"action": "x"} ok", "action": "y"}', "unescaped_quote", 18),
     ('{"thought": "a "b" c", "x": 1}', "unescaped_quote", 15),
+    ('{"a\\q\\n": 1}', "bad_syntax", 3),
+    ('{"a": 1, -5}', "bad_number", 9),
+    ('{"note: 1}', "bad_syntax", 1),
+    ("{…}", "template_echo", 1),
+    ("{<x>: 1}", "template_echo", 1),
+    ('{"a": …}', "template_echo", 6),
+    ('{"a": true;}', "bad_syntax", 6),
+    ('{"a": inf}', "bad_number", 6),
+    ('{"action": search it, "b": 1}', "bad_syntax", 11),
+    ('{"action_input": {"query": "\\d\\t"}}', "bad_syntax", 28),
+    ('{"action_input": {"query": "\\d\\r"}}', "bad_syntax", 28),
+    ('{"action_input": {"query": "\\d\\u00e9"}}', "bad_syntax", 28),
+    *((f'{{"a": {word}}}', "template_echo", 6) for word in (
+        "string", "str", "object", "dict", "list", "array", "number", "integer", "int", "float", "boolean", "bool", "any",
+    )),
 ]
 
 
@@ -194,6 +221,8 @@ ENDINGS = [
     ('{"a": 1<|im_end|>', "ended", {"a": 1}, 7),
     ('{"a": 1</s>', "ended", {"a": 1}, 7),
     ('{"a": "x"\nObservation: 3', "ended", {"a": "x"}, 10),
+    ('{"a": "x"\n \t Observation: 3', "ended", {"a": "x"}, 13),
+    ('{"a": 1\n~~~', "ended", {"a": 1}, 8),
 ]
 
 

@@ -158,6 +158,7 @@ REFUSED = [
     ('{"action": "search", "action_input": {"query": "a "b": c"}}', "stop", "unescaped_quote", '"b": c"}}', 1, 51),
     ('{"thought": "t", "action"="search", "action_input": {}}', "stop", "unescaped_quote", '", "action"="search", "action_input": {}}', 1, 15),
     ('{"action": "search", "action": "fetch"}', "stop", "duplicate_key", '"action": "fetch"}', 1, 22),
+    ('{"thought": "t", "action": "se\\nek", "action_input": {}}', "stop", "unknown_tool", '"action": "se\\nek", "action_input": {}}', 1, 18),
     (CALL + "\n" + ANSWER.replace("none", "fetch"), "stop", "conflict", '{"thought": "t", "action": "fetch", "act', 2, 1),
     ('{"action": "serch", "action_input": {}}', "stop", "unknown_tool", 'serch", "action_input": {}}', 1, 13),
     ('{"action": "search", "action_input": ["x"]}', "stop", "bad_input", '"action_input": ["x"]}', 1, 22),
@@ -196,12 +197,14 @@ def test_length_is_checked_before_anything_is_read():
 HINTS = [
     ('{"action": "serch", "action_input": {}}', "there is no tool named 'serch'; search comes near"),
     ('{"action": "zzz", "action_input": {}}', "there is no tool named 'zzz'; the tools are: search, fetch, now"),
+    ('{"action": "zzz(1)", "action_input": {}}', "there is no tool named 'zzz(1)'; the tools are: search, fetch, now"),
     ('{"action": "search(\'x\')", "action_input": {}}', 'action holds a call, "search(\'x\')"; write only the name \'search\' there and its '
      "arguments in action_input"),
     ('{"action": 5, "action_input": {}}', "action is 5; write a tool's name there as text, or none"),
     ('{"action": "search", "action_input": null}', 'search needs its arguments in action_input; write "action_input": {"query": "..."}'),
     ('{"action": "search", "action_input": 5}', 'action_input is 5, not an object; write "action_input": {"query": "..."}'),
     ('{"action": "now", "action_input": "soon"}', 'action_input is the text \'soon\'; write "action_input": {}'),
+    ('{"action": "search", "action_input": [1]}', 'action_input is a list; name each argument; write "action_input": {"query": "..."}'),
     ('{"action": "search", "action_input": {"query": 1,000}}', "a number stands where a key belongs; write numbers without thousands separators"),
     ('{"action": "search", "action_input": {"query": NaN}}', "NaN is not a JSON number; write plain digits such as 1000 or 0.5, or put it in quotes"),
     ('{"action": "search", "action_input": {"query": "x", "final_answer": null}}', '"final_answer" stands inside action_input; close action_input '

@@ -101,6 +101,7 @@ REPLIES = [
     # the same again, or another one
     (f"{CALL}{CALL}", 'search {"query": "x"} | dropped_tail'),
     (f"{CALL}\n{BARE}", 'search {"query": "x"} | dropped_tail'),
+    ('{"action": "now"}\n{"action": "now", "action_input": {}}', "now {} | no_input | dropped_tail"),
     (f'{CALL}\n{{"thought": "t", "action": "search", "action_input": {{"query": "x "}}, "final_answer": null}}', "! conflict"),
     (f"{CALL}\n{OTHER}", "! conflict"),
     (f"{CALL}\nWait, no:\n{OTHER}", "! conflict"),

@@ -1,7 +1,7 @@
 """Objects of every shape: what each decides, whatever its keys, wrappers and values look like."""
 
 import pytest
-from replies import decided
+from replies import decided, toolbox
 
 # Each: a reply; the call, the answer or the reason for a refusal, and the repairs.
 REPLIES = [
@@ -87,6 +87,8 @@ REPLIES = [
     ('{"action": "search", "action_input": "[{\\"query\\": \\"x\\"}, {\\"query\\": \\"y\\"}]"}', "! bad_input"),
     ('{"action": "search", "action_input": "[5]"}', 'search {"query": "[5]"} | bare_input'),
     ('{"action": "search", "action_input": "{\'query\': \'x\'}"}', 'search {"query": "x"} | json_text'),
+    ('{"action": "search", "action_input": "{query: \'x\'}"}', 'search {"query": "x"} | json_text'),
+    ('{"action": "now", "action_input": "{\\"a\\": 1"}', "! bad_input"),
     ('{"action": "search", "action_input": "{\'query\': \'x\', \'limit\': 5}"}', "! bad_input"),
     ('{"action": "search", "action_input": "{\'query\': \'x\'} and more"}', "! bad_input"),
     ('{"action": "search", "action_input": "{\\"query\\": \\"x\\""}', "! bad_input"),
@@ -107,6 +109,10 @@ REPLIES = [
     ('{"action": "search", "action_input": {"query": "x"}, "query": "x"}', 'search {"query": "x"}'),
     ('{"action": "set", "action_input": {"key": "a"}, "value": "b"}', "! bad_input"),
     ('{"action": "search", "action_input": {"que\\u200bry": "x"}}', 'search {"query": "x"} | invisible'),
+    (
+        '{"action": "search", "action_input": {"que\\u200bry": "x", "li\\u200bmit": 5}}',
+        'search {"query": "x", "li\u200bmit": 5} | invisible',
+    ),
     ('{"action": "search", "action_input": {"que\\u200bry": "x", "query": "y"}}', 'search {"que\u200bry": "x", "query": "y"}'),
     (
         '{"action": "set", "action_input": {"k\\u200bey": "x", "val\\u200bue": "y", "z": 1}}',
@@ -250,3 +256,23 @@ REPLIES = [
 @pytest.mark.parametrize(("text", "expected"), REPLIES)
 def test_shapes(text, expected):
     assert decided(text) == expected
+
+
+# Each: the tools; a reply; what it decides, since a tool has that name or a parameter has the name of a part of the decision.
+TOOLS = [
+    ({"functions.search": ["query"], "search": ["query"]}, '{"action": "functions.search", "action_input": {}}', "functions.search {}"),
+    ({"functions.search": ["query"], "search": ["query"]}, "Action: functions.search\nAction Input: {}", "functions.search {} | label_text"),
+    ({"search": ["query"], "Search": ["query"]}, '{"action": "`search`", "action_input": {}}', "search {} | tool_name"),
+    ({"search": ["query"], "Search": ["query"]}, '{"action": "SEARCH", "action_input": {}}', "! unknown_tool"),
+    ({"note": ["thought", "text"]}, 'Action: note\nAction Input: {"thought": "x"}', 'note {"thought": "x"} | label_text'),
+    (
+        {"note": ["thought", "text"]},
+        '{"thought": "t", "action": "note()", "action_input": {"text": "x"}}',
+        'note {"text": "x"} | tool_name',
+    ),
+]
+
+
+@pytest.mark.parametrize(("tools", "text", "expected"), TOOLS)
+def test_names_of_tools_and_parameters(tools, text, expected):
+    assert decided(text, toolbox(**tools)) == expected

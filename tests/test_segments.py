@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from react_agent.segments import CLOSING, MARK, OPENING, pair_of, reasoning_end
+from react_agent.segments import CLOSING, MARK, OPENING, TURN_END, pair_of, reasoning_end
 
 # Each: a text and the kinds of marks in it, in order.
 MARKS = [
@@ -39,6 +39,17 @@ def test_what_a_mark_tells():
     assert (channel["name"], channel["header"]) == ("commentary", " to=functions.f ")
     assert MARK.search("x <|im_start|>user\n")["role"] == "user"
     assert MARK.search("{a: 1}").end() == 1
+
+
+@pytest.mark.parametrize("text", ["<|im_end|>", "</s>{", "<|END|> more", "<｜User｜>", "<|return|><b>"])
+def test_what_ends_a_turn(text):
+    assert TURN_END.match(text)
+
+
+@pytest.mark.parametrize("text", ["<|end|><|start|>assistant", "<|call|>\n<|channel|>final", "<|im_start|>", "<b>", " <|im_end|>"])
+def test_what_ends_no_turn(text):
+    """Of a message that another one follows, only the message ends."""
+    assert not TURN_END.match(text)
 
 
 # Each: a text that begins with reasoning, and what is left of it.
