@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from react_agent.lenient_json import MAX_DEPTH, Unreadable, read_object, strict_object, strict_text
 from react_agent.lenient_json_decision import has_answer, is_decision_like, is_echo, is_whole, may_decide
-from react_agent.lenient_json_keys import role, squeezed, strong_role, visible
+from react_agent.lenient_json_keys import read_keys, role, squeezed, strong_role, visible
 
 PARAMETERS = {"sql": ["query", "database"], "write": ["path", "content"]}
 
@@ -368,7 +368,32 @@ def test_roles_of_keys(key, strong, any_role):
 
 def test_names_without_what_is_not_seen():
     assert visible("a\u200bb\x00\u00a0c") == "ab\u00a0c"
+    assert visible("a\x00b\x7f") == "ab"
     assert squeezed("Action_ Input\u200d") == "actioninput"
+
+
+# Each: the keys of an object; are all of them the prompt's own, is each part there under one key of another name.
+KEYS = [
+    ("thought action action_input final_answer", True, False),
+    ("action action_input", True, False),
+    ("tool tool_input", False, True),
+    ("name arguments", False, True),
+    ("tool note", False, True),
+    ("name age", False, False),
+    ("response reasoning", False, False),
+    ("tool type", False, False),
+    ("tool tool_input parameters", False, False),
+    ("tool tool_input function", False, False),
+    ("tool tool_input properties", False, False),
+    ("tool action tool_input", False, False),
+    ("tool name tool_input", False, False),
+]
+
+
+@pytest.mark.parametrize(("keys", "canonical", "single"), KEYS)
+def test_what_keys_say(keys, canonical, single):
+    found = read_keys(keys.split())
+    assert (found.canonical, found.single) == (canonical, single)
 
 
 # Each: an object; may it decide, is it decision-like, an echo, a whole decision.
@@ -395,6 +420,11 @@ OBJECTS = [
     ({"Final Answer": "…"}, (True, True, True, False)),
     ({"thought": "<your reasoning>", "action": "x", "action_input": {"q": "<query>"}}, (True, True, True, False)),
     ({"thought": "<your reasoning>", "action": "x", "action_input": {"q": "y"}}, (True, True, False, True)),
+    ({"thought": "<your reasoning>", "action": "x", "action_input": {"q": "<query>", "n": 5}}, (True, True, True, False)),
+    ({"thought": "...", "action": "x", "action_input": {"q": "..."}}, (True, True, True, False)),
+    ({"thought": "...", "action": "x", "action_input": {"q": "...", "n": 5}}, (True, True, False, True)),
+    ({"thought": "...", "action": "x", "action_input": {}}, (True, True, False, True)),
+    ({"thought": "... so search", "action": "x", "action_input": {"q": "..."}}, (True, True, False, True)),
     ({"type": "object", "properties": {}}, (True, False, True, False)),
     ({"type": "x", "id": 1}, (False, False, False, False)),
     ({"type": "x", "id": 1, "data": {}}, (True, False, False, False)),

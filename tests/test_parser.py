@@ -161,6 +161,7 @@ REFUSED = [
     ('{"thought": "t", "action": "se\\nek", "action_input": {}}', "stop", "unknown_tool", '"action": "se\\nek", "action_input": {}}', 1, 18),
     (CALL + "\n" + ANSWER.replace("none", "fetch"), "stop", "conflict", '{"thought": "t", "action": "fetch", "act', 2, 1),
     ('{"action": "serch", "action_input": {}}', "stop", "unknown_tool", 'serch", "action_input": {}}', 1, 13),
+    ("Thought: t\nAction:\n  serch\nAction Input: x", "stop", "unknown_tool", "serch\nAction Input: x", 3, 3),
     ('{"action": "search", "action_input": ["x"]}', "stop", "bad_input", '"action_input": ["x"]}', 1, 22),
     ('{"thought": "t", "action": "none", "final_answer": ""}', "stop", "no_answer", '{"thought": "t", "action": "none", "fina', 1, 1),
     ('{"action": "search", "action_input": {"query": 007}}', "stop", "bad_number", "007}}", 1, 48),
@@ -246,7 +247,7 @@ def test_reprompts_name_one_thing_in_at_most_two_sentences(language):
 # Shapes
 
 
-@pytest.mark.parametrize("key", ["response", "output", "result", "json", "decision", "reply", "tool_call", "toolCalls", "next_action", "step",
+@pytest.mark.parametrize("key", ["response", "output", "result", "json", "decision", "reply", "tool_call", "toolCalls", "next_action", "step", "steps",
                                  "message", "content", "data", "object", "assistant", "agent", "root", "finalResponse", "my_function", "the_call"])
 def test_an_object_around_the_decision_is_taken_off(key):  # fmt: skip
     decision = parse(json.dumps({key: json.loads(CALL), "type": "x", "id": 1, "role": "assistant", "status": "ok", "index": 0}))

@@ -62,6 +62,12 @@ REPLIES = [
     ('{"action": {"name": "search"}}', "! bad_input"),
     ('{"action": {"name": {"name": {"name": "now"}}}}', "now {} | nested_call | no_input | alias_key"),
     ('{"action": {"name": {"name": {"name": {"name": "now"}}}}}', "now {} | nested_call | no_input | alias_key"),
+    ('{"action": {"name": {"name": {"name": {"name": {"name": "now"}}}}}}', "! unknown_tool"),
+    (
+        '{"action": {"name": "set", "arguments": {"key": "a", "value": "b"}}, "action_input": {"value": "b", "key": "a"}}',
+        'set {"key": "a", "value": "b"} | nested_call | alias_key',
+    ),
+    ('{"action": {"name": "search", "arguments": {"query": "x"}}', 'search {"query": "x"} | nested_call | alias_key | missing_closer'),
     ('{"action": {"query": "x"}}', "! not_a_decision"),
     (
         '{"tool_calls": [{"function": {"name": "search", "arguments": "{\\"query\\": \\"x\\"}"}, "id": "1", "type": "function"}]}',
@@ -137,6 +143,7 @@ REPLIES = [
     ('{"123": {"action": "search", "action_input": {"query": "x"}}}', "! not_a_decision"),
     ('{"data": 5}', "! not_a_decision"),
     ('{"response": "{see below}"}', "= {see below} | alias_key"),
+    ('{"response": "write \\"action\\": \\"x\\" there"}', '= write "action": "x" there | alias_key'),
     ('{"response": "{\\"note\\": 1"}', '= {"note": 1 | alias_key'),
     # other names for keys
     ('{"Tool": "search", "Tool Input": {"query": "x"}}', 'search {"query": "x"} | alias_key'),
@@ -163,6 +170,7 @@ REPLIES = [
     ('{"action": "none", "final_answer": 1, "answer": 1.0}', "! conflict"),
     ('{"thought": "a", "thoughts": "b", "action": "search", "action_input": {"query": "x"}}', 'search {"query": "x"}'),
     ('{"reasoning": "a", "thought": "b", "action": "search", "action_input": {"query": "x"}}', 'search {"query": "x"}'),
+    ('{"reasoning": "now", "thought": "b", "action": "search", "action_input": {"query": "x"}}', 'search {"query": "x"}'),
     ('{"reasoning": "a", "action": "search", "action_input": {"query": "x"}}', 'search {"query": "x"} | alias_key'),
     # answers
     ('{"final_answer": "x"}', "= x"),
@@ -177,10 +185,17 @@ REPLIES = [
     ('{"final_answer": [{"action": "search", "action_input": {"query": "x"}}]}', "! no_answer"),
     ('{"final_answer": {"next": {"action": "search", "action_input": {"query": "x"}}}}', "! no_answer"),
     ('{"final_answer": {"action": "rest", "dose": 5}}', '= {"action": "rest", "dose": 5}'),
+    ('{"final_answer": [{"a": 1}]}', '= [{"a": 1}]'),
+    (
+        '{"final_answer": {"next": {"action": "search", "action_input": {}}, "note": 1}}',
+        '= {"next": {"action": "search", "action_input": {}}, "note": 1}',
+    ),
     ('{"action": "no tool needed", "final_answer": "x"}', "= x"),
     ('{"action": "没有", "final_answer": "x"}', "= x"),
     ('{"action": "Nothing", "final_answer": "x"}', "= x"),
     ('{"action": "none.", "final_answer": "x"}', "= x"),
+    ('{"action": "none needed", "final_answer": "x"}', "= x"),
+    ('{"action": "Not needed.", "final_answer": "x"}', "= x"),
     ('{"action": "none", "final_answer": null}', "! no_answer"),
     ('{"action": "later", "final_answer": "x"}', "! unknown_tool"),
     ('{"thought": "t"}', "! no_answer"),

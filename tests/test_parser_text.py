@@ -1,7 +1,10 @@
 """Replies that are labelled lines or YAML-like text: what each decides."""
 
 import pytest
-from replies import decided
+from replies import KNOWN, decided
+
+from react_agent.parser import parse_decision
+from react_agent.types import Completion
 
 # Each: a reply; the call, the answer or the reason for a refusal, and the repairs.
 REPLIES = [
@@ -26,7 +29,13 @@ REPLIES = [
     ("Action: search\nAction Input: my query: cats", 'search {"query": "my query: cats"} | label_text | bare_input'),
     ("Action: search\nAction Input: cats\ndogs", 'search {"query": "cats\\ndogs"} | label_text | bare_input'),
     ("Action: search\nAction Input: cats\n\ndogs", "! bad_input"),
+    ("Action: search\nAction Input: thought", 'search {"query": "thought"} | label_text | bare_input'),
+    ("action: search\naction_input: cats", 'search {"query": "cats"} | label_text | bare_input'),
     ("Action: search\nAction Input: cats\nObserv", "! bad_input"),
+    *((f"Action: search\nAction Input: cats\n{cut}", "! bad_input") for cut in (
+        "Thou", "**Thought", "Action In", "action_in", "Final An", "final_an", "> Quest", "观", "思", "行", "最终",
+    )),
+    ("Action: search\nAction Input: cats\nActive", 'search {"query": "cats\\nActive"} | label_text | bare_input'),
     ("Action: search\nAction Input: cats\nObserved: dogs", 'search {"query": "cats\\nObserved: dogs"} | label_text | bare_input'),
     ("Action: search\nAction Input: [cats]", "! bad_input"),
     ("Action: search\nAction Input: <cats>", "! bad_input"),
@@ -57,6 +66,9 @@ REPLIES = [
     ("Action: none\nFinal Answer: 5", "= 5 | label_text"),
     ("Action: None\nAction Input: None\nFinal Answer: 5", "= 5 | label_text"),
     ("Action: none", "! no_object"),
+    *((f"Action: {line}\nAction Input: x", "! no_object") for line in (
+        "{search}", "$JSON_BLOB", "[search]", "<tool>", "```search", "~~~ search",
+    )),
     ("Action: Finish\nAction Input: 5", "= 5 | label_text"),
     ("Action: Finish\nAction Input: 5\nFinal Answer: 5", "= 5 | label_text"),
     ("Action: Finish\nAction Input: 5\nFinal Answer: 6", "! conflict"),
@@ -70,6 +82,7 @@ REPLIES = [
     ('Final Answer: "5"', '= "5" | label_text'),
     ("Final Answer:", "! no_object"),
     ("Final Answer: null", "! no_object"),
+    ("Final Answer: the form has\nInput: a field", "= the form has\nInput: a field | label_text"),
     ('final_answer: "5"', "= 5 | label_text"),
     ("final_answer: 'it''s'", "= it's | label_text"),
     ("final_answer: 'it's'", "! bad_syntax"),
@@ -112,6 +125,8 @@ REPLIES = [
     ('Action:\nsearch\nAction Input:\n```json\n{"query": "x"}\n```', 'search {"query": "x"} | label_text'),
     ("Action: search\nAction Input:\n```\ncats\n```\nthat is all", 'search {"query": "cats"} | label_text | bare_input'),
     ("Action: search\nAction Input: ```cats```", "! bad_input"),
+    ("Action: search\nAction Input:\u3000```\ncats\n```", 'search {"query": "cats"} | label_text | bare_input'),
+    ('Action: search\nAction Input:\n```\n[{"query": "x"}]', 'search {"query": "x"} | label_text | json_text'),
     ('Action: search\nAction Input: {"query": "x"', "! truncated"),
     ("Action: search\nAction Input: {'query': 'x',}", 'search {"query": "x"} | label_text | single_quotes | trailing_comma'),
     ('Action: search\nAction Input: {"query": "x"} and so on', 'search {"query": "x"} | label_text'),
@@ -163,6 +178,8 @@ REPLIES = [
     ("Final Answer: 5\nObservation: 6", "= 5 | label_text | invented_observation"),
     ("Thought: hm\nObservation: 6\nFinal Answer: 6", "= 6 | label_text"),
     # an input by itself
+    ('Action: search\nAction Input: {"query": "say "x" y", "url": "u"}', "! unescaped_quote"),
+    ('Action: search\nAction Input: {"query": "x\nAction: fetch', "! truncated"),
     ('Action: set\nAction Input: {"key": "a "b" c", "value": "d"}', 'set {"key": "a \\"b\\" c", "value": "d"} | label_text | unescaped_quote'),
     ('Action: set\nAction Input: {"key": {{"a": 1}}, "value": 1}', "! bad_syntax"),
     ('Action: search\nAction Input: {"query": "x", "lim', "! truncated"),
@@ -177,3 +194,24 @@ REPLIES = [
 @pytest.mark.parametrize(("text", "expected"), REPLIES)
 def test_labelled_replies(text, expected):
     assert decided(text) == expected
+
+
+# Each: a reply and the thought in it.
+THOUGHTS = [
+    ("Thought: hm\nObservation: 6\nFinal Answer: 6", "hm"),
+    ("Thought: a\nThought: b\nFinal Answer: 6", "a"),
+    ("Thought:\n```\na\n```\nFinal Answer: 6", "a"),
+    ("Reasoning: a\nb\nAction: now", "a\nb"),
+    ("Final Answer: 6\nThought: done", "done"),
+    ("Final Answer: 6", ""),
+]
+
+
+@pytest.mark.parametrize(("text", "thought"), THOUGHTS)
+def test_thoughts_of_labelled_replies(text, thought):
+    assert parse_decision(Completion(text, "stop"), KNOWN).thought == thought
+
+
+def test_labels_are_counted():
+    assert decided("Thought: t\n" * 1900 + "Action: now") == "now {} | label_text | no_input"
+    assert decided("Thought: t\n" * 2100 + "Action: now") == "! bad_syntax"
