@@ -137,6 +137,7 @@ REPLIES = [
     ('Action: search\nAction Input: [{"query": "x"', "! bad_input"),
     ('Action: search\nAction Input: {"query": "the "big" one"}', 'search {"query": "the \\"big\\" one"} | label_text | unescaped_quote'),
     ('Action: search\nAction Input: {"query": "x", "final_answer": null}', "! bad_input"),
+    ('Action: search\nAction Input: {"query": "x", "action": "y", "action_input": 1}', 'search {"query": "x", "action": "y", "action_input": 1} | label_text'),
     ("action: search\naction_input:\n  query: cats\n  query: dogs", "! bad_input"),
     ("action: search\naction_input:\n  other: cats", "! bad_input"),
     ("action: set\naction_input:\n  key: a\n  value: 5\n", 'set {"key": "a", "value": 5} | label_text | yaml'),
