@@ -92,7 +92,7 @@ class Strings:
         verdict = self._verdict(end + 1)
         if self._zone == "thought":
             return end + 1 if verdict == "end" else self._note_inner(end)
-        if self._is_apostrophe(end) and verdict != "end":
+        if self._is_apostrophe(end):
             self._repairs.setdefault("unescaped_quote", end)
             return 0
         if self._text.find("„", at, end) >= 0 and not re.search("[“”]", self._text[at:end]):
