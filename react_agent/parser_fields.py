@@ -100,7 +100,7 @@ def called(fields: Fields, tools: ToolRegistry, place: Place, repairs: dict[str,
             raise Unreadable("not_a_decision", place.start, "action is an object without a tool's name; write the name there as text")
         repairs.setdefault("nested_call", place.start)
         if "input" in inner.has:
-            if given and inputs and not same(inputs, inner.input):
+            if inputs and not same(inputs, inner.input):
                 raise Unreadable("conflict", place.start, "there are two inputs that differ; give action_input once")
             inputs, given = inner.input, True
         name = inner.action
