@@ -69,7 +69,7 @@ def unknown_tool(name: str, tools: ToolRegistry, place: Place) -> Unreadable:
     plain = bare(name)
     same = _alike(plain, tools)
     start = bare(re.split(r"[(\[{]", name, maxsplit=1)[0])
-    if start != plain and start in tools:
+    if start in tools:
         hint = f"action holds a call, {shown!r}; write only the name {start!r} there and its arguments in action_input"
     elif len(same) > 1:
         hint = f"{shown!r} could be {' or '.join(same)}; write one of them exactly"
