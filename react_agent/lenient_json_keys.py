@@ -40,7 +40,7 @@ _SEPARATORS = re.compile(f"[\\s_\\-{INVISIBLE}]+")
 
 def visible(text: str) -> str:
     """text without the characters that a reader does not see."""
-    return text if text.isprintable() and text.isascii() else _INVISIBLE.sub("", text)
+    return text if text.isprintable() else _INVISIBLE.sub("", text)
 
 
 def squeezed(key: str) -> str:
