@@ -280,6 +280,7 @@ TOOLS = [
     ({"search": ["query"], "Search": ["query"]}, '{"action": "`search`", "action_input": {}}', "search {} | tool_name"),
     ({"search": ["query"], "Search": ["query"]}, '{"action": "SEARCH", "action_input": {}}', "! unknown_tool"),
     ({"note": ["thought", "text"]}, 'Action: note\nAction Input: {"thought": "x"}', 'note {"thought": "x"} | label_text'),
+    ({"mail": ["reply-to", "a.b"]}, "action: mail\naction_input:\n  reply-to: x\n  a.b: y", 'mail {"reply-to": "x", "a.b": "y"} | label_text | yaml'),
     (
         {"note": ["thought", "text"]},
         '{"thought": "t", "action": "note()", "action_input": {"text": "x"}}',

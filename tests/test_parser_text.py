@@ -114,6 +114,9 @@ REPLIES = [
     ("  Action: search\n  Action Input: cats\n Action: fetch", "! conflict"),
     ("  Thought: t\nAction: search\nAction Input: cats", 'search {"query": "cats"} | label_text | bare_input'),
     ("- Action: search\n- Action Input: cats", 'search {"query": "cats"} | label_text | bare_input'),
+    *((f"{mark}Action: search\n{mark}Action Input: cats", 'search {"query": "cats"} | label_text | bare_input') for mark in (
+        "-", "+ ", "# ", "### ", "->\t", "\t", "`", "__", "**",
+    )),
     ('> Action: search\n> Action Input: {"query": "x"}', 'search {"query": "x"} | label_text'),
     ("**Action**: search\n**Action Input**: cats", 'search {"query": "cats"} | label_text | bare_input'),
     ("*Action:* `search`\n*Action Input:* cats", 'search {"query": "cats"} | label_text | bare_input'),
@@ -163,6 +166,13 @@ REPLIES = [
     ("action: set\naction_input:\n  key: ''\n  value: ''''\n", 'set {"key": "", "value": "\'"} | label_text | yaml'),
     ("action: set\naction_input:\n  key: '\n  value: b\n", "! bad_syntax"),
     ("action: set\naction_input:\n  key: >\n    a\n  value: b\n", "! bad_input"),
+    *((f"action: set\naction_input:\n  key: {value}\n  value: b\n", "! bad_input") for value in (
+        "&a", "*a", "!a", "|a", ">a", "%a", "@a", "`a`", "{a", ": a", "a: b", "a #b",
+    )),
+    ("action: set\naction_input:\n  'key': a\n  value : b\n", 'set {"key": "a", "value": "b"} | label_text | yaml'),
+    ("action: set\naction_input:\n  key\t:\ta\n  value:   b\n", 'set {"key": "a", "value": "b"} | label_text | yaml'),
+    ("action: set\naction_input:\n  key: false\n  value: 120.25\n", 'set {"key": false, "value": 120.25} | label_text | yaml'),
+    ("action: set\naction_input:\n  key: 5.\n  value: 1.x\n", 'set {"key": "5.", "value": "1.x"} | label_text | yaml'),
     ("action: set\naction_input:\n  - key: a\n", "! bad_input"),
     ("action: set\naction_input:\n  just text\n", "! bad_input"),
     ("action: set\naction_input:\n  key:a\n  value:b\n", "! bad_input"),
@@ -191,6 +201,19 @@ REPLIES = [
     ('Action: finish\nAction Input: {"answer": "x"}\nFinal Answer: x', "= x | label_text"),
 ]
 
+# What the labels are called: "Action", "Action Input", "Final Answer", "Observation".
+ACTIONS = ["action", "Tool", "Tool Name", "tool_name", "Action\t", "行动", "动作", "操作", "工具", "调用工具", "使用工具"]
+INPUTS = ["action_input", "ActionInput", "Action Inputs", "Tool Input", "tool_inputs", "Argument", "Arguments", "Action Arguments",
+          "action_argument", "Input", "Inputs", "Args", "行动输入", "动作输入", "操作输入", "工具输入", "输入", "参数"]  # fmt: skip
+ANSWERS = ["final_answer", "FinalAnswer", "FINAL ANSWER", "最终答案", "最终回答"]
+SPEAKERS = ["observation", "Observations", "Tool Result", "tool_results", "Tool Output", "Tool Response", "Function Result", "function_outputs",
+            "Function Responses", "Question", "User", "Users", "Human", "Humans", "Assistant", "System", "观察结果", "观察", "观测", "工具结果", "工具返回",
+            "用户", "助手", "系统"]  # fmt: skip
+REPLIES += [(f"{label}: search\nInput: cats", 'search {"query": "cats"} | label_text | bare_input') for label in ACTIONS]
+REPLIES += [(f"Action: search\n{label}: cats", 'search {"query": "cats"} | label_text | bare_input') for label in INPUTS]
+REPLIES += [(f"Thought: t\n{label}: 5", "= 5 | label_text") for label in ANSWERS]
+REPLIES += [(f"Final Answer: 5\n{label}: 6", "= 5 | label_text | invented_observation") for label in SPEAKERS]
+
 
 @pytest.mark.parametrize(("text", "expected"), REPLIES)
 def test_labelled_replies(text, expected):
@@ -202,7 +225,7 @@ THOUGHTS = [
     ("Thought: hm\nObservation: 6\nFinal Answer: 6", "hm"),
     ("Thought: a\nThought: b\nFinal Answer: 6", "a"),
     ("Thought:\n```\na\n```\nFinal Answer: 6", "a"),
-    ("Reasoning: a\nb\nAction: now", "a\nb"),
+    *((f"{label}: a\nb\nAction: now", "a\nb") for label in ("Thought", "Thoughts", "Reasoning", "思考", "想法")),
     ("Final Answer: 6\nThought: done", "done"),
     ("Final Answer: 6", ""),
 ]
