@@ -88,6 +88,7 @@ REPLIES = [
     ('{"action": "search", "action_input": "{\\"query\\": \\"x\\"}"}', 'search {"query": "x"} | json_text'),
     ('{"action": "search", "action_input": "```json\\n{\\"query\\": \\"x\\"}\\n```"}', 'search {"query": "x"} | json_text'),
     ('{"action": "search", "action_input": "```json\\n{\\"query\\": \\"x\\"}"}', 'search {"query": "x"} | json_text'),
+    ('{"action": "search", "action_input": "~~~\\n{\\"query\\": \\"x\\"}\\n~~~"}', 'search {"query": "x"} | json_text'),
     ('{"action": "search", "action_input": "{\\"query\\": \\"x\\"} ```"}', "! bad_input"),
     ('{"action": "search", "action_input": "[{\\"query\\": \\"x\\"}]"}', 'search {"query": "x"} | json_text'),
     ('{"action": "search", "action_input": "[{\\"query\\": \\"x\\"}, {\\"query\\": \\"y\\"}]"}', "! bad_input"),
@@ -131,6 +132,8 @@ REPLIES = [
     ('{"response": {"action": "search", "action_input": {"query": "x"}}, "other": {"a": 1}}', "! no_answer"),
     ('{"response": "{\\"action\\": \\"search\\", \\"action_input\\": {\\"query\\": \\"x\\"}}"}', 'search {"query": "x"} | wrapper'),
     ('{"response": "{\\"action\\": \\"search\\""}', "! bad_syntax"),
+    ('{"response": "{\\"action_input\\": {"}', "! bad_syntax"),
+    ('{"response": "{\\"final_answer\\" : \\"x"}', "! bad_syntax"),
     ('{"response": [{"action": "search", "action_input": {"query": "x"}}]}', 'search {"query": "x"} | wrapper'),
     (
         '{"response": [{"action": "search", "action_input": {"query": "x"}}, {"action": "search", "action_input": {"query": "x"}}]}',
@@ -279,6 +282,7 @@ TOOLS = [
     ({"functions.search": ["query"], "search": ["query"]}, "Action: functions.search\nAction Input: {}", "functions.search {} | label_text"),
     ({"search": ["query"], "Search": ["query"]}, '{"action": "`search`", "action_input": {}}', "search {} | tool_name"),
     ({"search": ["query"], "Search": ["query"]}, '{"action": "SEARCH", "action_input": {}}', "! unknown_tool"),
+    ({"web_search": ["query"]}, '{"action": "Web  Search", "action_input": {}}', "web_search {} | tool_name"),
     ({"note": ["thought", "text"]}, 'Action: note\nAction Input: {"thought": "x"}', 'note {"thought": "x"} | label_text'),
     ({"mail": ["reply-to", "a.b"]}, "action: mail\naction_input:\n  reply-to: x\n  a.b: y", 'mail {"reply-to": "x", "a.b": "y"} | label_text | yaml'),
     (

@@ -128,6 +128,10 @@ REPLIES = [
     ('Action:\nsearch\nAction Input:\n```json\n{"query": "x"}\n```', 'search {"query": "x"} | label_text'),
     ("Action: search\nAction Input:\n```\ncats\n```\nthat is all", 'search {"query": "cats"} | label_text | bare_input'),
     ("Action: search\nAction Input: ```cats```", "! bad_input"),
+    ("Action: search\nAction Input:\n  ~~~text \n  cats\n\t~~~\t", 'search {"query": "cats"} | label_text | bare_input'),
+    ('Action: search\nAction Input:\n~~~json\n{"query": "x"}\n~~~', 'search {"query": "x"} | label_text'),
+    ('Action: search\nAction Input: ```{"query": "x"}```', 'search {"query": "x"} | label_text'),
+    ("Final Answer: it ends with ```\nthere", "= it ends with ```\nthere | label_text"),
     ("Action: search\nAction Input:\u3000```\ncats\n```", 'search {"query": "cats"} | label_text | bare_input'),
     ('Action: search\nAction Input:\n```\n[{"query": "x"}]', 'search {"query": "x"} | label_text | json_text'),
     ('Action: search\nAction Input: {"query": "x"', "! truncated"),
@@ -201,7 +205,7 @@ REPLIES = [
     ('Action: finish\nAction Input: {"answer": "x"}\nFinal Answer: x', "= x | label_text"),
 ]
 
-# What the labels are called: "Action", "Action Input", "Final Answer", "Observation".
+# What the labels look like, and what they are called: "Action", "Action Input", "Final Answer", "Observation".
 ACTIONS = ["action", "Tool", "Tool Name", "tool_name", "Action\t", "行动", "动作", "操作", "工具", "调用工具", "使用工具"]
 INPUTS = ["action_input", "ActionInput", "Action Inputs", "Tool Input", "tool_inputs", "Argument", "Arguments", "Action Arguments",
           "action_argument", "Input", "Inputs", "Args", "行动输入", "动作输入", "操作输入", "工具输入", "输入", "参数"]  # fmt: skip
@@ -209,6 +213,8 @@ ANSWERS = ["final_answer", "FinalAnswer", "FINAL ANSWER", "最终答案", "最�
 SPEAKERS = ["observation", "Observations", "Tool Result", "tool_results", "Tool Output", "Tool Response", "Function Result", "function_outputs",
             "Function Responses", "Question", "User", "Users", "Human", "Humans", "Assistant", "System", "观察结果", "观察", "观测", "工具结果", "工具返回",
             "用户", "助手", "系统"]  # fmt: skip
+FORMS = ["**{}**:", "**{}:**", "*{}* :", "`{}`:", "`{}:`", "__{}__:", "__{}:__", "{} :", "{}\t:", "**{}**\t:\t", "{}:\t"]
+REPLIES += [(f"{form.format('Action')} search\n{form.format('Input')} cats", 'search {"query": "cats"} | label_text | bare_input') for form in FORMS]
 REPLIES += [(f"{label}: search\nInput: cats", 'search {"query": "cats"} | label_text | bare_input') for label in ACTIONS]
 REPLIES += [(f"Action: search\n{label}: cats", 'search {"query": "cats"} | label_text | bare_input') for label in INPUTS]
 REPLIES += [(f"Thought: t\n{label}: 5", "= 5 | label_text") for label in ANSWERS]
