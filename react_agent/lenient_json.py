@@ -7,7 +7,7 @@ reading is possible: it never closes a string or a container inside a tool's inp
 import re
 
 from react_agent.lenient_json_reader import Ending, Guide, Reader, Reading, reopened
-from react_agent.lenient_json_strict import MAX_DEPTH, as_json, single_quoted_object, strict_container, strict_text, unclosed
+from react_agent.lenient_json_strict import MAX_DEPTH, as_json, mended_object, strict_container, strict_text, unclosed
 from react_agent.lenient_json_tokens import SPEAKER, Unreadable
 
 __all__ = [
@@ -19,13 +19,12 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def strict_object(text: str, start: int, faults: list[int] | None = None) -> Reading | None:
-    """The object that begins with the brace at start, if the standard decoder reads it and nothing in it is in doubt.
-
-    faults takes the place of the first fault, if the decoder found one.
+    """The object that begins with the brace at start, if the standard decoder reads it, and nothing in it is in doubt; the commonest
+    mistakes are mended. faults takes the place of the first one, if the decoder found one.
     """
     repairs: dict[str, int] = {}
-    quoted = text.startswith("{'", start)
-    found = single_quoted_object(text, start, repairs) if quoted else strict_container(text, start, repairs, faults)
+    faults = [] if faults is None else faults
+    found = strict_container(text, start, repairs, faults) or mended_object(text, start, faults, repairs)
     return Reading(found[0], start, found[1], repairs=repairs) if found else None
 
 

@@ -63,12 +63,11 @@ def strict_text(text: str) -> Any:
     return value
 
 
-def strict_container(text: str, start: int, repairs: dict[str, int], faults: list[int] | None = None) -> tuple[Any, int] | None:
+def strict_container(text: str, start: int, repairs: dict[str, int], faults: list[int]) -> tuple[Any, int] | None:
     """The object or list that begins at start and the offset after it, if JSON's grammar holds and nothing in it is in doubt.
 
-    The repairs that are made here change no other character's place: raw control characters in strings, which the decoder can read,
-    and in a short text commas before a closing bracket and Python's None, True and False. faults takes the place where the decoder
-    found the first fault that could not be mended; what stands before it is JSON as far as it goes.
+    The one repair that is made here changes no character's place: raw control characters in strings, which the decoder can read.
+    faults takes the place where the decoder found the first fault of a short text; what stands before it is JSON as far as it goes.
     """
     if not text.startswith('{"', start) and not _BEGINS.match(text, start):
         return None
@@ -81,11 +80,7 @@ def strict_container(text: str, start: int, repairs: dict[str, int], faults: lis
         cut = part is not text and (error.pos >= len(part) - _NEAR_END or error.msg.startswith("Unterminated"))
         if cut or error.msg.startswith(_CONTROL):
             return _again(text, start, repairs)
-        if part is not text:
-            return None
-        if text[error.pos : error.pos + 1] in MENDED and (found := mended(text, start, error.pos, _checked, repairs)):
-            return found
-        if faults is not None:
+        if part is text:
             faults.append(error.pos)
         return None
     except (ValueError, RecursionError):
@@ -109,9 +104,12 @@ def _again(text: str, start: int, repairs: dict[str, int]) -> tuple[Any, int] | 
     return value, end
 
 
-def single_quoted_object(text: str, start: int, repairs: dict[str, int]) -> tuple[dict[str, Any], int] | None:
-    """The same for an object as Python writes it."""
-    return single_quoted(text, start, _checked, repairs) if len(text) <= _PART else None
+def mended_object(text: str, start: int, faults: list[int], repairs: dict[str, int]) -> tuple[dict[str, Any], int] | None:
+    """The same for an object as Python writes it, or whose first fault is a comma before a closing bracket or a word of Python's."""
+    if not faults:
+        return single_quoted(text, start, _checked, repairs) if text.startswith("{'", start) and len(text) <= _PART else None
+    at = faults[0]
+    return mended(text, start, at, _checked, repairs) if text[at : at + 1] in MENDED else None
 
 
 def unclosed(text: str, start: int) -> dict[str, Any] | None:

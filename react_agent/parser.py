@@ -2,6 +2,7 @@
 
 import json
 import operator
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,13 +15,14 @@ from react_agent.parser_choose import Choice
 from react_agent.parser_find import Tried
 from react_agent.parser_names import is_none, parameters_in
 from react_agent.parser_place import Place
-from react_agent.parser_refusals import nothing_decided
+from react_agent.parser_refusals import nothing_decided, was_cut
 from react_agent.parser_shape import Shape, plain_shape, renamed_shape, shape
 from react_agent.registry import ToolRegistry
 from react_agent.types import Completion, Decision, Repair, ToolCall
 
 MAX_CHARACTERS = 2_000_000
 _EXCERPT = 40
+_MATTERS = re.compile(r"[}｝\n<\[◁]")  # without one of these, an object that a limit has cut holds nothing whole and no other reply
 _OFFSET = operator.itemgetter(1)
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _SAID_WHEN_CUT = frozenset({"empty", "only_thinking", "refused", "too_long"})
@@ -40,6 +42,8 @@ def parse_decision(completion: Completion, tools: ToolRegistry) -> Decision:
         start = len(text) - len(text.lstrip())
         faults: list[int] = []
         begins = text.startswith("{", start)
+        if cut and begins and not _MATTERS.search(text, start):
+            raise was_cut(len(text))
         reading = strict_object(text, start, faults) if begins else None
         if reading and (reading.end == len(text) or text[reading.end :].isspace()):
             return _whole(reading, text, tools)

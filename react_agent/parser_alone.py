@@ -18,9 +18,11 @@ from react_agent.registry import ToolRegistry
 from react_agent.segments import MARK, TURN_END
 
 _BEFORE = re.compile(
-    r"(?:\s*+<think>(?:[^<]++|<(?!/?think[\s>]))*+</think>)++|\s*+(?:<\|start\|>assistant)?+<\|channel\|>(?:final|commentary)<\|message\|>",
+    r"(?:\s*+<think>(?:[^<]++|<(?!/?think[\s>]))*+</think>)++"
+    r"|\s*+(?:<\|start\|>assistant)?+<\|channel\|>(?:final|commentary)<\|message\|>"
+    r"|\s*+(?:ai|assistant)[ \t]*+:",
     re.IGNORECASE,
-)  # reasoning, or the header of a channel
+)  # reasoning, the header of a channel, or the speaker
 _DOUBTFUL = re.compile(r"[\"“:：]|\[\s*\Z")  # in front of the object: a key, a label, a list
 _FENCED = re.compile(r"\s*+(?:(?:```|~~~)\s*+)?")
 _MATTERS = re.compile(r"[\"“:：]")  # in prose after the object, besides tags

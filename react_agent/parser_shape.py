@@ -39,7 +39,7 @@ def plain_shape(value: dict[str, Any], tools: ToolRegistry) -> Shape | None:
     if not value.keys() <= CANONICAL.keys():
         return None
     thought, answer = value.get("thought", ""), value.get("final_answer")
-    if not isinstance(thought, str) or "<" in thought or (thought and not thought[0].isalnum()):
+    if not isinstance(thought, str) or (thought and not thought[0].isalnum()):
         return None
     if answer is None:
         name, inputs = value.get("action"), value.get("action_input")

@@ -22,7 +22,7 @@ from unittest import mock
 
 from made import BEFORE, SWAPS, UNOPENED, damage, decision_text, quoting_text, wrapped_text
 
-from react_agent import lenient_json, lenient_json_strict, parser, parser_choose, parser_shape
+from react_agent import lenient_json, parser, parser_choose, parser_shape
 from react_agent.errors import ParseError
 from react_agent.parser import canonical, parse_decision
 from react_agent.registry import Tool, ToolRegistry
@@ -34,8 +34,7 @@ TWICE = 0.0  # how often a damaged reply is damaged once more
 # Labels have no closing mark, and in these kinds an object stands before the one that counts: a prefix may decide otherwise.
 UNMARKED = {"classic_text", "yaml", "prose", "schema_echo", "conflict", "special_token"}
 SHORTCUTS = [(parser, "read_alone"), (parser, "read_damaged"), (parser, "renamed_shape"), (parser, "plain_shape"), (parser_choose, "plain_shape"),
-             (parser_shape, "plain_shape"), (lenient_json_strict, "mended"), (lenient_json, "single_quoted_object"),
-             (lenient_json, "unclosed")]  # fmt: skip
+             (parser_shape, "plain_shape"), (lenient_json, "mended_object"), (lenient_json, "unclosed")]  # fmt: skip
 BITS = [
     '"', "'", "`", "{", "}", "[", "]", "(", ")", ",", ":", "\\", "\\\\", '\\"', "\\n", "\n", "\n\n", "\t", " ", "//", "/*", "*/", "#", "...",
     "```", "```json\n", "<think>", "</think>", "<|im_end|>", "<|channel|>final<|message|>", "<|channel|>analysis<|message|>", "</s>", "null",
