@@ -83,8 +83,11 @@ class Thinking:
 
     def _recover(self, error: EndpointError) -> None:
         """Return when the call is worth another try (the prompt was too long and is shorter now); else end the run with the reason."""
+        deadline = self.room.budget.deadline
+        late = deadline is not None and self.setup.clock() >= deadline - 0.1
+        hint = "raise max_seconds" if late and error.kind == "timeout" and not self.journal.playback.active else error.hint
         self.journal.emit(EndpointFailed(
-            self.journal.step, error.kind, error.message, error.hint, error.status, error.limit, error.used,
+            self.journal.step, error.kind, error.message, hint, error.status, error.limit, error.used,
         ))  # fmt: skip
         sentence = f"{error.message.rstrip('.')}; {error.hint}" if error.hint else error.message
         if error.kind == "context_overflow":
@@ -93,8 +96,6 @@ class Thinking:
             raise RunStopped("context_overflow", sentence)
         if error.kind == "cancelled" or self.journal.cancelled:
             raise RunStopped("cancelled")
-        deadline = self.room.budget.deadline
-        late = deadline is not None and self.setup.clock() >= deadline - 0.1
         if error.kind == "timeout" and self.journal.playback.out_of_time(late):
             raise RunStopped("time_budget")
         raise RunStopped("refused" if error.kind == "content_filter" else "endpoint_error", sentence)

@@ -8,7 +8,7 @@ import pytest
 from react_agent import Agent, Completion, ConfigError, EndpointError, Limits, RunError, ScriptedEndpoint, ToolError, Usage, replay, tool
 from react_agent.playback import resume
 from react_agent.trace import read_trace
-from react_agent.trace_events import Noted, RunEnded, ToolEnded, ToolStarted
+from react_agent.trace_events import EndpointFailed, Noted, RunEnded, ToolEnded, ToolStarted
 from react_agent.types import STATUS_OF, Message
 
 
@@ -256,6 +256,14 @@ def test_the_time_budget_stops_between_calls(reply, stock):
     result, _, _ = run([reply("lookup_stock", {"product_id": "A-7"}), reply("lookup_stock", {"product_id": "B-2"})] * 3, [stock[0]],
                        limits=Limits(max_seconds=100), clock=lambda: next(ticks))  # fmt: skip
     assert result.stop_reason == "time_budget"
+
+
+def test_a_call_that_the_runs_own_time_ended_names_that_limit(stock):
+    now = iter([0, 0, 0, 0, *[50] * 99])
+    result, _, events = run([EndpointError("timeout", "no complete reply before the deadline", "raise timeout_s")], [stock[0]],
+                            limits=Limits(max_seconds=40), clock=lambda: next(now))  # fmt: skip
+    assert result.stop_reason == "time_budget"
+    assert next(event.hint for event in events if isinstance(event, EndpointFailed)) == "raise max_seconds"
 
 
 def test_a_tool_that_crashes_is_hidden_from_the_model_and_ends_the_run_the_second_time(reply, tmp_path, caplog):

@@ -200,6 +200,8 @@ def test_argparse_refuses_with_2(capsys, argv):
     (["--zzz", "q"], "error: not understood: --zzz\n"),
     (["doctr"], "there is no command doctr; did you mean doctor? (a question of one word: react-agent run doctr)\nreact-agent --help lists"),
     (["reprot", "x.jsonl"], "did you mean report?"),
+    (["--max-steps", "abc", "q"], "argument --max-steps: must be a whole number from 1, not abc\n"),
+    (["--max-seconds", "soon", "q"], "argument --max-seconds: must be a number above 0, not soon\n"),
     (["chat", "--max-steps", "0"], "react-agent chat --help lists the options\n"),
     (["model", "list", "--nope"], "error: not understood: --nope\nreact-agent model --help lists the options\n"),
 ])  # fmt: skip

@@ -1,6 +1,7 @@
 """`react-agent tools`, `react-agent tool`, the options that choose tools, and the questions on the terminal."""
 
 import argparse
+import contextlib
 import io
 import json
 import os
@@ -11,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from react_agent.cli import guarded
+from react_agent.cli import guarded, main
 from react_agent.cli import tools as command
 from react_agent.cli.approval import question, terminal_approval
-from react_agent.cli.loading import add_tool_options, load_tools, tools_from
+from react_agent.cli.loading import OPTION_OF, add_tool_options, load_tools, tools_from
 from react_agent.errors import ConfigError
 from react_agent.registry import Approval, ApprovalRequest, tool
 from react_agent.types import ToolCall
@@ -317,3 +318,36 @@ def test_on_a_real_terminal_the_answer_is_read_and_the_tool_runs(before, answer,
     out, _ = child.communicate(timeout=60)
     os.close(leader)
     assert (child.returncode, json.loads(out)["ok"]) == (0 if runs else 1, runs)
+
+
+def small_db(folder):
+    with contextlib.closing(sqlite3.connect(folder / "small.db")) as made:
+        made.execute("CREATE TABLE a (b)")
+    return folder / "small.db"
+
+
+def test_the_arguments_may_stand_behind_the_options(tmp_path, capsys):
+    words = ["tool", "sql_query", "--db", str(small_db(tmp_path)), '{"query": "SELECT 1 + 1"}']
+    assert main(words) == 0 and "2" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main([*words, "more"])
+    assert "not understood: " in capsys.readouterr().err
+
+
+def test_a_tool_that_needs_an_option_is_told_so(tmp_path, capsys):
+    """Each name in OPTION_OF is one that its option brings."""
+    values = {"--db": small_db(tmp_path), "--docs": tmp_path, "--files": tmp_path, "--stock": Path(__file__).parent / "data" / "stock" / "list.json"}
+    given = {option.split()[0]: [option.split()[0], *([str(values[option.split()[0]])] if option.split()[0] in values else [])]
+             for option in OPTION_OF.values()}  # fmt: skip
+    for option, words in given.items():
+        assert main(["tools", "--json", "--no-calculator", *words]) == 0
+        brought = [tool["name"] for tool in json.loads(capsys.readouterr().out)]
+        assert sorted(brought) == sorted(name for name, needed in OPTION_OF.items() if needed.split()[0] == option)
+    assert main(["tool", "sql_query"]) == 2
+    assert capsys.readouterr().err == "error: sql_query comes with --db FILE (or --demo)\n"
+
+
+def test_the_demo_has_its_tools(capsys):
+    assert main(["tools", "--demo", "--json"]) == 0
+    assert {"calculator", "sql_query", "grep_docs"} <= {tool["name"] for tool in json.loads(capsys.readouterr().out)}
+    assert main(["tool", "sql_query", "--demo", '{"query": "SELECT count(*) FROM orders"}']) == 0

@@ -66,6 +66,8 @@ def parsed(words: list[str]) -> argparse.Namespace:
         made.error(f"there is no command {words[0]}; {meant} (a question of one word: {made.prog} run {words[0]})")
     words = with_local(with_command(words, commands))
     args, rest = made.parse_known_args(words)
+    if len(rest) == 1 and getattr(args, "arguments", "") is None and not rest[0].startswith("--"):
+        args.arguments, rest = rest[0], []  # of `tool`, behind its options: argparse looks for them before the first one only
     if rest:
         command = commands[words[0]]
         guesses = [did_you_mean(word, option_names(command)) for word in rest if word.startswith("--")]

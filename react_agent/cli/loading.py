@@ -17,6 +17,13 @@ from react_agent.tools.sqlite import sqlite_tools
 from react_agent.tools.stock import stock_tools
 from react_agent.tools.weather import weather_tools
 
+# Which option brings a tool of ours.
+OPTION_OF = {name: option for option, names in (
+    ("--db FILE (or --demo)", ("sql_query", "sql_tables")), ("--docs FOLDER (or --demo)", ("grep_docs", "read_doc", "list_docs")),
+    ("--files FOLDER", ("list_dir", "read_file", "write_file")), ("--stock FILE", ("lookup_stock",)),
+    ("--weather", ("search_location", "get_current_weather")),
+) for name in names}  # fmt: skip
+
 
 def add_tool_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("tools", "what the model may use; the calculator is always there")

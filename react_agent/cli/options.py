@@ -30,7 +30,10 @@ STATE_VARIABLE = "REACT_AGENT_STATE"
 
 def positive(text: str) -> float:
     """A number above 0, for argparse."""
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
     if not value > 0 or value == float("inf"):
         raise argparse.ArgumentTypeError(f"must be a number above 0, not {text}")
     return value
@@ -38,7 +41,10 @@ def positive(text: str) -> float:
 
 def count(text: str) -> int:
     """A whole number from 1, for argparse."""
-    value = int(text)
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
     if value < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number from 1, not {text}")
     return value

@@ -29,6 +29,7 @@ from react_agent.errors import ConfigError
 from react_agent.trace_events import Event
 from react_agent.types import RunResult
 
+DEMO_HELP = "a small shop database and documents to try it on"
 EXIT_CODES = {"answer": 0, "endpoint_error": 3, "cancelled": 130}
 
 
@@ -52,7 +53,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def add_agent_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--demo", action="store_true", help="a small shop database and documents to try it on")
+    parser.add_argument("--demo", action="store_true", help=DEMO_HELP)
     parser.add_argument("--lang", default="en", choices=("en", "zh"), help="language of the prompts (default en)")
     parser.add_argument("--instructions", type=Path, metavar="FILE", help="your own instructions, added to the system prompt")
     parser.add_argument("--require-tool", action="store_true",

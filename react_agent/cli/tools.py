@@ -7,7 +7,8 @@ from typing import Any
 
 from react_agent.cli import output
 from react_agent.cli.approval import terminal_approval
-from react_agent.cli.loading import add_tool_options, tools_from
+from react_agent.cli.loading import OPTION_OF, add_tool_options, tools_from
+from react_agent.cli.run import DEMO_HELP, use_demo
 from react_agent.cli.view import printable
 from react_agent.errors import ConfigError
 from react_agent.registry import Gate, Prepared, Tool, ToolRegistry, signature
@@ -21,6 +22,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )  # fmt: skip
     lister.add_argument("--json", action="store_true", help="everything, with the JSON Schemas, as one JSON list")
     add_tool_options(lister)
+    lister.add_argument("--demo", action="store_true", help=DEMO_HELP)
     lister.set_defaults(run=list_tools)
     runner = commands.add_parser(
         "tool", help="run one tool by hand, exactly as the model would",
@@ -28,13 +30,14 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         epilog="""example: react-agent tool sql_query '{"query": "SELECT count(*) FROM orders"}' --db shop.db""",
     )  # fmt: skip
     runner.add_argument("name", help="the tool")
-    runner.add_argument("arguments", nargs="?", default="{}", help="its arguments as one JSON object; - reads standard input")
+    runner.add_argument("arguments", nargs="?", help="its arguments as one JSON object (default {}); - reads standard input")
     add_tool_options(runner)
+    runner.add_argument("--demo", action="store_true", help=DEMO_HELP)
     runner.set_defaults(run=run_tool)
 
 
 def list_tools(args: argparse.Namespace) -> int:
-    registry = tools_from(args)
+    registry = registry_of(args)
     if args.json:
         output.result(json.dumps([as_dict(tool) for tool in registry], ensure_ascii=False, indent=2))
         return 0
@@ -65,9 +68,17 @@ def as_dict(tool: Tool) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def registry_of(args: argparse.Namespace) -> ToolRegistry:
+    if args.demo:
+        use_demo(args)
+    return tools_from(args)
+
+
 def run_tool(args: argparse.Namespace) -> int:
-    registry = tools_from(args)
-    call = ToolCall(args.name, arguments_of(args.arguments))
+    registry = registry_of(args)
+    if args.name not in registry and (option := OPTION_OF.get(args.name)):
+        raise ConfigError(f"{args.name} comes with {option}")
+    call = ToolCall(args.name, arguments_of("{}" if args.arguments is None else args.arguments))
     observation = observe(registry, call, Gate(terminal_approval(args.approve)))
     output.result(observation.content)
     return 0 if observation.error is None else 1
