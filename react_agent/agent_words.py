@@ -6,7 +6,7 @@ from react_agent.limits import Limits
 from react_agent.types import Step, StopReason
 
 _SENTENCES: dict[StopReason, str] = {
-    "max_steps": "stopped after {steps} steps without an answer; raise max_steps, or ask a smaller question",
+    "max_steps": "stopped after {steps} without an answer; raise max_steps, or ask a smaller question",
     "token_budget": "stopped before the token budget of {max_tokens} was exceeded; raise max_tokens, or ask a smaller question",
     "time_budget": "stopped when the time budget of {max_seconds} seconds was used up; raise max_seconds, or use a faster model",
     "cost_budget": "stopped before the cost budget of {max_cost} was exceeded; raise max_cost, or use a cheaper model",
@@ -28,6 +28,6 @@ def stop_sentence(stop: StopReason, limits: Limits, steps: Sequence[Step]) -> st
     """The sentence for a stop reason, with the limit and what was used."""
     last = steps[-1].parse_error.split(":")[0] if steps else ""
     return _SENTENCES[stop].format(
-        steps=len(steps), max_tokens=limits.max_tokens, max_seconds=limits.max_seconds, max_cost=limits.max_cost,
-        failures=limits.max_parse_failures, last=last,
+        steps="1 step" if len(steps) == 1 else f"{len(steps)} steps", max_tokens=limits.max_tokens, max_seconds=limits.max_seconds,
+        max_cost=limits.max_cost, failures=limits.max_parse_failures, last=last,
     )  # fmt: skip

@@ -65,7 +65,7 @@ def test_one_step_is_the_last_so_its_call_is_not_run(reply, stock):
     result, endpoint, _ = run([reply("lookup_stock", {"product_id": "A-7"})], [stock[0]], limits=Limits(max_steps=1))
     assert (result.status, result.stop_reason, result.answer, stock[1]) == ("budget_exhausted", "max_steps", None, [])
     assert "last reply" in told(endpoint)
-    with pytest.raises(RunError, match="1 steps"):
+    with pytest.raises(RunError, match="after 1 step without"):
         result.raise_for_status()
 
 

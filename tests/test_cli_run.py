@@ -133,6 +133,12 @@ def test_a_limit_is_named_as_the_option_that_sets_it(argv, said, served, reply, 
         assert code == 1 and said in err
 
 
+def test_a_call_that_no_step_is_left_for_is_said_not_to_run(served, reply, capsys):
+    _, _, err = run(capsys, "--endpoint", served(reply("calculator", {"expression": "1 + 1"})).url, "--max-steps", "1", "q?")
+    assert "note     this call is not run: no step is left for what it would say\n" in err
+    assert "\ntotal    1 step, " in err
+
+
 @pytest.mark.parametrize("quiet", [[], ["--quiet"]])
 def test_side_effects_of_a_run_without_an_answer_are_told(quiet, served, reply, capsys, tmp_path):
     (tmp_path / "own.py").write_text("from react_agent import tool\n\n\n@tool\ndef push(name: str) -> str:\n    \"\"\"Push it.\"\"\"\n    return name\n")

@@ -125,6 +125,7 @@ class View:
         self._verbose = verbose
         self._pieces = 0
         self._answer = ""
+        self._forced = False  # only an answer counts
         self._failure = ""  # of the endpoint, as it was shown
         self._show: dict[type[Event], Callable[[Any], None]] = {
             RunStarted: self._started, RequestSent: self._request, TextArrived: self._text, CompletionReceived: self._completion,
@@ -153,7 +154,7 @@ class View:
         self._block("question", self._fitting(event.question))
 
     def _request(self, event: RequestSent) -> None:
-        self._pieces, self._answer = 0, ""
+        self._pieces, self._answer, self._forced = 0, "", event.forced
         self._block(f"step {event.step}", "(the last: it must be the answer)" if event.forced else "")
         if self._verbose:
             for message in event.add:
@@ -186,7 +187,10 @@ class View:
             self._block("thought", self._fitting(event.thought))
         if event.tool is not None:
             self._block("call", f"{event.tool}({self._fitting(call_arguments(event.arguments or {}))})")
-            self._printer.busy(f"running {event.tool} ...")
+            if self._forced:
+                self._block("note", "this call is not run: no step is left for what it would say")
+            else:
+                self._printer.busy(f"running {event.tool} ...")
         if self._verbose and event.repairs:
             self._block("repairs", ", ".join(f"{name} at {offset}" for name, offset in event.repairs))
 
@@ -214,7 +218,8 @@ class View:
         cost = "" if event.cost is None else f", cost {event.cost:.6f}"
         tokens = f"{usage.input_tokens} prompt + {usage.output_tokens} reply tokens"
         forced = ", answered on the last step allowed" if event.forced else ""
-        self._block("total", f"{event.steps} steps, {tokens}, {event.seconds:.1f} s{cost}{forced}")
+        steps = "1 step" if event.steps == 1 else f"{event.steps} steps"
+        self._block("total", f"{steps}, {tokens}, {event.seconds:.1f} s{cost}{forced}")
 
 
 def call_arguments(arguments: Any) -> str:
