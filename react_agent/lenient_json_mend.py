@@ -53,8 +53,7 @@ def single_quoted(text: str, start: int, decode: Decode, repairs: dict[str, int]
         found = mended(text, start, error.pos, decode, repairs)
     except (ValueError, RecursionError):
         return None
-    if found:
-        repairs.setdefault("single_quotes", text.index('"', start))
+    repairs.setdefault("single_quotes", text.index('"', start))
     return found
 
 

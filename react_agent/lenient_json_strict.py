@@ -67,7 +67,7 @@ def strict_container(text: str, start: int, repairs: dict[str, int], faults: lis
     """The object or list that begins at start and the offset after it, if JSON's grammar holds and nothing in it is in doubt.
 
     The one repair that is made here changes no character's place: raw control characters in strings, which the decoder can read.
-    faults takes the place where the decoder found the first fault of a short text; what stands before it is JSON as far as it goes.
+    faults takes the place where the decoder found the first fault; what stands before it is JSON as far as it goes.
     """
     if not text.startswith('{"', start) and not _BEGINS.match(text, start):
         return None
@@ -80,8 +80,7 @@ def strict_container(text: str, start: int, repairs: dict[str, int], faults: lis
         cut = part is not text and (error.pos >= len(part) - _NEAR_END or error.msg.startswith("Unterminated"))
         if cut or error.msg.startswith(_CONTROL):
             return _again(text, start, repairs)
-        if part is text:
-            faults.append(error.pos)
+        faults.append(error.pos + start - at)
         return None
     except (ValueError, RecursionError):
         return None
@@ -90,17 +89,18 @@ def strict_container(text: str, start: int, repairs: dict[str, int], faults: lis
 
 def _again(text: str, start: int, repairs: dict[str, int]) -> tuple[Any, int] | None:
     """The same with all of the text, and with raw control characters."""
+    control = -1
     try:
         try:
             value, end = _DECODER.raw_decode(text, start)
         except json.JSONDecodeError as error:
-            if not error.msg.startswith(_CONTROL):
-                return None
             value, end = _RAW_DECODER.raw_decode(text, start)
-            repairs.setdefault("raw_control", error.pos)
+            control = error.pos
         _refuse_doubts(text[start:end], value)
     except (ValueError, RecursionError):
         return None
+    if control >= 0:
+        repairs.setdefault("raw_control", control)
     return value, end
 
 

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from react_agent.lenient_json import MAX_DEPTH, Unreadable, read_object, strict_object, strict_text
+from react_agent.lenient_json import MAX_DEPTH, Reading, Unreadable, read_object, strict_object, strict_text
 from react_agent.lenient_json_decision import has_answer, is_decision_like, is_echo, is_whole, may_decide
 from react_agent.lenient_json_keys import read_keys, role, squeezed, strong_role, visible
+from react_agent.lenient_json_strict import unclosed
 
 PARAMETERS = {"sql": ["query", "database"], "write": ["path", "content"]}
 
@@ -300,6 +301,8 @@ MENDED = [
     ('{"a b": 1,}', None, None),  # odd names are the tolerant reader's
     ("{'a': 'x', 'b': [None, 'y'],}", {"a": "x", "b": [None, "y"]}, {"single_quotes": 1, "python_literal": 17, "trailing_comma": 27}),
     ("{'a': '\"'}", None, None),
+    ("{'a': 'x\", \"b\": \"y'}", None, None),
+    ("{'a': 'x\ny'}", None, None),
     ("{'a': 'don't', 'b': 'isn't'}", None, None),
     ('{"a": Nones}', None, None),
     ('{"a": None', None, None),
@@ -322,7 +325,53 @@ def test_the_commonest_mistakes_are_mended_in_place(text, value, repairs):
         assert (tolerant.value, dict(tolerant.repairs), tolerant.end) == (value, repairs, reading.end)
 
 
+def test_mending_begins_where_the_object_does_and_reaches_into_long_texts():
+    assert strict_object('x {"a": 1,} {"b": 2,}', 2) == Reading({"a": 1}, 2, 11, repairs={"trailing_comma": 9})
+    assert strict_object("'x' {'a': 1} 'y'", 4) == Reading({"a": 1}, 4, 12, repairs={"single_quotes": 5})
+    long = '["x"], "b": "' + "y" * 9000
+    assert strict_object('  {"a": None, "c": ' + long + '"}', 2).repairs == {"python_literal": 8}
+    assert strict_object("{'a': '" + "y" * 9000 + "'}", 0) is None
+
+
+# Nothing but the last brace is missing: what the decoder reads then.
+UNCLOSED = [
+    ('{"a": {"b": 1}', {"a": {"b": 1}}),
+    ('{"a": "x"', {"a": "x"}),
+    ('{"a": [1]', {"a": [1]}),
+    ('{"a": "{x"', None),  # two braces: counted, not read
+    ('{"a": "x", "b": "}{"', {"a": "x", "b": "}{"}),
+    ('{"a": 1', None),  # the number may go on
+    ('{"a": null', None),
+    ('{"a": {"b": 1', None),
+    ('{"a": {"b": "x"', None),
+    ('{"a": "x',  None),
+    ('{"a": 1}', None),
+    ('{"a": 1} {"', None),
+    ('{"a": 1} {"b": 2}{', None),
+    ('{"a": 1} {"b": "x"', None),
+    ('{"a": "x", "a": "y"', None),
+    ('{"a b": "x"', None),
+    ('{"a": "\\ud800"', None),
+    ('{"a": 1, "b"', None),
+    ('{"a": 1, "b": "x" ', None),
+    ('{"a": "' + "x" * 5000 + '"', None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "value"), UNCLOSED, ids=[text[:30] for text, _ in UNCLOSED])
+def test_only_the_last_brace_is_missing(text, value):
+    assert unclosed(text, 0) == value
+    assert unclosed(f"x {text}", 2) == value
+    if value:
+        assert read(text) == Reading(value, 0, len(text), "open", repairs={"missing_closer": len(text)})
+
+
 def test_strictly():
+    assert strict_text("[" + ", ".join(["[]"] * 200) + "]") == [[]] * 200  # many brackets, few of them in each other
+    assert strict_text('["' + "[{" * 200 + '"]') == ["[{" * 200]
+    assert strict_object('{"a": "x\ny", "b": "\\ud800"}', 0) is None
+    assert strict_object('{"a": "x\ny", "b": 1 "c"}', 0) is None
+    assert strict_object('{"a": "x\ny",}', 0) is None
     assert strict_text(' [1, {"a": null}] ') == [1, {"a": None}]
     assert strict_object('x {"a": [1]} y', 2).end == 12
     assert strict_object('{"a": "x\ny"}', 0).repairs == {"raw_control": 8}
