@@ -84,6 +84,10 @@ REPAIRED = [
     ('{"final_answer": "see "x} ok" there"}', {"final_answer": 'see "x} ok" there'}, {"unescaped_quote": 22}),
     ('{"final_answer": "a 2" b"}', {"final_answer": 'a 2" b'}, {"unescaped_quote": 21}),
     ('{"final_answer": "a "b" c"} and more', {"final_answer": 'a "b" c'}, {"unescaped_quote": 20}),
+    *((f'{{"thought": "a "b" c"}}{rest}', {"thought": 'a "b" c'}, {"unescaped_quote": 15}) for rest in (
+        "\n", "```", "<|im_end|>", ",", "]", "}", ")", " \t\r\u200b\nand more",
+    )),
+    ('{\\"a\\": \\"x\\\\\\\\\\"}', {"a": "x\\"}, {"over_escaped": 1}),
     ('{"final_answer": "a"", "action": "none"}', {"final_answer": "a", "action": "none"}, {"doubled_quote": 19}),
     ('{"action_input": {"query": "x "(a)" y"}}', {"action_input": {"query": 'x "(a)" y'}}, {"unescaped_quote": 30}),
     ('{"action_input": {"query": "a\nb,", "database": "y",}}', {"action_input": {"query": "a\nb,", "database": "y"}},
@@ -195,6 +199,7 @@ REFUSED = [
     ('{"thought": "see {"action": "x"} ok", "action": "y"}', "unescaped_quote", 18),
     ('{"thought": "a "b" c", "x": 1}', "unescaped_quote", 15),
     ('{"thought": "a "b" c"', "unescaped_quote", 15),
+    ('{"thought": "a "b" c"} and more', "unescaped_quote", 15),
     ('{"final_answer": "a "b" c""}', "unescaped_quote", 20),
     ('{action: "sql", action_input: {query: "a", foo": "b"}}', "unescaped_quote", 40),
     ('{"action": "sql", "action_input": {"query": "x", "database": "a "b" c", "query": "y"}}', "unescaped_quote", 64),
@@ -429,7 +434,7 @@ def test_a_python_dict_is_read_as_it_is(value):
 @pytest.mark.parametrize(
     ("key", "strong", "any_role"),
     [("action", "action", "action"), ("Action Input", "input", "input"), ("finalAnswer", "answer", "answer"), ("THOUGHTS", "thought", "thought"),
-     ("tool_calls", "action", "action"), ("行动输入", "input", "input"), ("act\u200bion", "action", "action"), ("name", None, "action"),
+     ("tool_calls", "action", "action"), ("行动输入", "input", "input"), ("action-input", "input", "input"), ("act\u200bion", "action", "action"), ("name", None, "action"),
      ("arguments", None, "input"), ("response", None, "answer"), ("reasoning", None, "thought"), ("query", None, None), ("", None, None)],
 )  # fmt: skip
 def test_roles_of_keys(key, strong, any_role):
@@ -495,10 +500,32 @@ OBJECTS = [
     ({"thought": "...", "action": "x", "action_input": {"q": "...", "n": 5}}, (True, True, False, True)),
     ({"thought": "...", "action": "x", "action_input": {}}, (True, True, False, True)),
     ({"thought": "... so search", "action": "x", "action_input": {"q": "..."}}, (True, True, False, True)),
+    *(({"thought": "<your reasoning>", "action": "x", "action_input": {"q": blank}}, (True, True, True, False)) for blank in (
+        "<query>", " <search term>\n", "...", " …… ", "....",
+    )),
+    *(({"thought": "<your reasoning>", "action": "x", "action_input": {"q": text}}, (True, True, False, True)) for text in (
+        "<p>", "</query>", "<a/>", "<query> cats", "<abc><def>", "<abc<def>", "..", "a...", "... a", "<query",
+    )),
+    *(({"final_answer": f" <my {word} X> "}, (True, True, True, False)) for word in (
+        "your", "the", "tool", "name", "answer", "reasoning", "thought", "thoughts", "null", "none", "here", "input", "value", "argument", "text",
+    )),
+    *(({"final_answer": text}, (True, True, True, False)) for text in ("<answer>", "<your\nwords>", " The Answer ", "答案", " ... ")),
+    *(({"final_answer": text}, (True, True, False, True)) for text in (
+        "<another>", "<the> x", "x <the>", "<the <b>>", "<b>the answer</b>", "<the answer", "the answers", "..",
+    )),
     ({"type": "object", "properties": {}}, (True, False, True, False)),
     ({"type": "x", "id": 1}, (False, False, False, False)),
     ({"type": "x", "id": 1, "data": {}}, (True, False, False, False)),
 ]
+
+# What stands in a template where a tool's name belongs, and names that only look like it.
+NO_NAMES = [" <tool> ", "<x>", " ... ", "…", "……", "[tool]", " [the tool] ", "[x]", "{tool}", "{{tool_name}}", "{x}", " $TOOL ", "$T", "a|b",
+            "search | fetch |none", "name of the tool", "the names of a tool", "Tool Name", "tool-names", "action_name", "toolname", "tool to use",
+            "the tool to call", "工具名", "one of a, b", " string ", "str", "tool", "action", "name"]  # fmt: skip
+ODD_NAMES = ["<a> b", "<a<b>>", "<>", "..", "a...", "... a", "[a] b", "[]", "[a]b]", "{}", "{a} b", "$", "$a b", "a|", "|a", "a|b c", "stringify",
+             "tools", "actions", "named", "tool_names_list", "a tool name", "tool to find", "one offer"]  # fmt: skip
+OBJECTS += [({"action": name, "action_input": {}}, (True, True, True, False)) for name in NO_NAMES]
+OBJECTS += [({"action": name, "action_input": {}}, (True, True, False, True)) for name in ODD_NAMES]
 
 
 @pytest.mark.parametrize(("value", "expected"), OBJECTS)
