@@ -82,13 +82,13 @@ def canonical(decision: Decision) -> str:
 
 
 def _refuse_unread(completion: Completion) -> None:
-    """Unreadable for what is refused without reading it."""
+    """Unreadable for what is refused without reading it; nothing for a text that is merely empty."""
     if completion.refusal:
         raise Unreadable("refused", 0, "the model refused to reply")
     if len(completion.text) > MAX_CHARACTERS:
         hint = f"the reply has {len(completion.text):,} characters, and at most {MAX_CHARACTERS:,} are read"
         raise Unreadable("too_long", 0, hint)
-    if not completion.text and completion.finish_reason == "content_filter":
+    if completion.finish_reason == "content_filter":
         raise Unreadable("refused", 0, "a content filter removed the reply")
 
 

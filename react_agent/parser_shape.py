@@ -47,7 +47,7 @@ def plain_shape(value: dict[str, Any], tools: ToolRegistry) -> Shape | None:
             return None
         tool = tools.get(name)
         return Shape(thought, tool, inputs) if tool and tool.parameter_set.issuperset(inputs) else None
-    if value.get("action", "none") != "none" or not isinstance(answer, str) or not answer[:1].isalnum():
+    if value.get("action", "none") != "none" or not isinstance(answer, str):
         return None
     return Shape(thought, None, None, answer) if has_answer(answer) and not is_template_answer(answer) else None
 
@@ -60,7 +60,7 @@ def renamed_shape(value: dict[str, Any], keys: Keys, tools: ToolRegistry, place:
     for part in keys.parts:
         if part.key not in CANONICAL:
             repairs.setdefault("alias_key", place.of_key(part.key))
-    return found if keys.strong else found._replace(weak=True)
+    return found
 
 
 def shape(value: dict[str, Any], keys: Keys, ending: Ending, tools: ToolRegistry, place: Place, repairs: dict[str, int]) -> Shape:

@@ -153,6 +153,7 @@ REFUSED = [
     ('{"thought": "t", "action": "search", "action_inp', "stop", "truncated", 't": "t", "action": "search", "action_inp', 1, 49),
     ("I do not know.", "stop", "no_object", "I do not know.", 1, 1),
     ('So:\n{"temp": 21}', "stop", "not_a_decision", '{"temp": 21}', 2, 1),
+    ('\n\n{"temp": 21}', "stop", "not_a_decision", '{"temp": 21}', 3, 1),
     ('{"thought": "...", "action": "<tool>"}', "stop", "template_echo", '{"thought": "...", "action": "<tool>"}', 1, 1),
     ('{"thought": "t",\n "action": "search",\n "action_input": {"query": cats}}', "stop", "bad_syntax", "cats}}", 3, 28),
     ('{"action": "search", "action_input": {"query": "a "b": c"}}', "stop", "unescaped_quote", '"b": c"}}', 1, 51),

@@ -223,6 +223,12 @@ REPLIES = [
     ('{"action": "无需工具", "final_answer": "y"}', "= y"),
     ('{"action": "n/a", "final_answer": "y"}', "= y"),
     ('{"action": "完成", "final_answer": "y"}', "= y | finish_word"),
+    ('{"action": "finish", "action_input": {"最终答案": "y"}}', "= y | finish_word"),
+    # names of its own, and what stands beside them
+    ('{"tool": "now", "args": {}, "note": "x"}', "now {} | alias_key"),
+    ('{"tool": "search", "args": {}, "query": "x"}', "! bad_input"),
+    ('{"tool": "search", "args": {"query": "x"}, "query": "x"}', 'search {"query": "x"} | alias_key'),
+    ('{"action": {"thought": "t", "action": "now", "action_input": {}}}', "now {} | wrapper"),
     # the end of the object
     ('{"action": "search", "action_input": {"query": "x"}', 'search {"query": "x"} | missing_closer'),
     ('{"thought": "t", "action": "search", "action_input": {"query": "x"}, "final_answer": ', 'search {"query": "x"} | missing_closer'),
