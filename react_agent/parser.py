@@ -10,7 +10,7 @@ from react_agent.errors import ParseError
 from react_agent.lenient_json import Reading, Unreadable, strict_object
 from react_agent.lenient_json_decision import is_echo
 from react_agent.lenient_json_keys import CANONICAL, read_keys
-from react_agent.parser_alone import read_alone, read_damaged, try_repairs
+from react_agent.parser_alone import first_object, read_alone, read_damaged, try_repairs
 from react_agent.parser_choose import Choice
 from react_agent.parser_find import Tried
 from react_agent.parser_names import is_none, parameters_in
@@ -52,8 +52,8 @@ def parse_decision(completion: Completion, tools: ToolRegistry) -> Decision:
             tried = try_repairs(text, start, guide, faults)
             usual = read_damaged(text, tried, tools, cut=cut)
         else:
-            tried = Tried(start, reading)
-            usual = read_alone(text, reading, tools)
+            tried = Tried(start, reading) if reading else first_object(text)
+            usual = read_alone(text, tried, tools)
         if usual:
             return _decision(*usual)
         chosen = Choice(text, tools, guide, tried, cut=cut, stopped=reason == "stop").make()

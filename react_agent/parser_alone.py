@@ -6,7 +6,7 @@ What is read here, Choice would read the same; where anything may matter, nothin
 import re
 from collections.abc import Mapping, Sequence
 
-from react_agent.lenient_json import Guide, Reading, Unreadable, read_object, strict_object
+from react_agent.lenient_json import Guide, Unreadable, read_object, strict_object
 from react_agent.lenient_json_decision import is_decision_like, is_echo
 from react_agent.lenient_json_keys import read_keys
 from react_agent.parser_choose import KEY, QUOTES, REST_OF_NOTHING, next_speaker, says_something
@@ -30,12 +30,14 @@ _TAG = re.compile(r"[<◁]|\[[/t]", re.IGNORECASE)
 _BRACE = re.compile("[{｛]")
 
 
-def read_alone(text: str, strictly: Reading | None, tools: ToolRegistry) -> tuple[Shape, Mapping[str, int]] | None:
-    """The decision of a usual reply and its repairs; None for any other reply. strictly: the object at its beginning, if there is one."""
-    reading = strictly or _first_object(text)
+def read_alone(text: str, tried: Tried, tools: ToolRegistry) -> tuple[Shape, Mapping[str, int]] | None:
+    """The decision of a usual reply and its repairs; None for any other reply. tried: its first object."""
+    reading = tried.strictly
     shape = plain_shape(reading.value, tools) if reading else None
     if reading is None or shape is None:
         return None
+    if "thought" not in reading.value and has_prose(text[_begin(text) : reading.start]):
+        return None  # it may only be quoted there
     end, repairs = reading.end, reading.repairs
     fence = _FENCED.match(text, end)
     rest = fence.end() if fence else end
@@ -52,6 +54,21 @@ def read_alone(text: str, strictly: Reading | None, tools: ToolRegistry) -> tupl
     if not over and (_MATTERS.search(text, rest) or (_BRACE.search(text, rest) and MARK.search(text, rest))):
         return None
     return shape, {**repairs, "dropped_tail": end} if says_something(text[end:]) else repairs
+
+
+def first_object(text: str) -> Tried:
+    """The object of a text that begins with something else, if nothing that matters stands before it."""
+    begin = _begin(text)
+    mark = MARK.search(text, begin)
+    if not mark or mark.lastgroup != "object" or text[mark.start()] != "{" or _DOUBTFUL.search(text, begin, mark.start()):
+        return Tried(-1)
+    return Tried(mark.start(), strict_object(text, mark.start()))
+
+
+def _begin(text: str) -> int:
+    """Where a reply begins: after reasoning, a channel's header or the speaker."""
+    before = _BEFORE.match(text)
+    return before.end() if before else 0
 
 
 def try_repairs(text: str, start: int, guide: Guide, faults: Sequence[int]) -> Tried:
@@ -86,19 +103,6 @@ def read_damaged(text: str, tried: Tried, tools: ToolRegistry, *, cut: bool) -> 
             return None
         found = shape(value, read_keys(value), reading.ending, tools, Place(text, reading.start, reading.end), repairs)
     return (found, repairs) if found.decides and (found.tool or not found.weak) else None
-
-
-def _first_object(text: str) -> Reading | None:
-    """The object of a text that begins with something else, if nothing that matters stands before it."""
-    before = _BEFORE.match(text)
-    begin = before.end() if before else 0
-    mark = MARK.search(text, begin)
-    if not mark or mark.lastgroup != "object" or text[mark.start()] != "{" or _DOUBTFUL.search(text, begin, mark.start()):
-        return None
-    reading = strict_object(text, mark.start())
-    if reading and "thought" not in reading.value and has_prose(text[begin : reading.start]):
-        return None  # it may only be quoted there
-    return reading
 
 
 def _is_plain(text: str, end: int, speaker: int) -> bool:

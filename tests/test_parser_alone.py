@@ -3,7 +3,8 @@
 import pytest
 
 from react_agent.lenient_json import Unreadable, strict_object
-from react_agent.parser_alone import read_alone, read_damaged, try_repairs
+from react_agent.parser_alone import first_object, read_alone, read_damaged, try_repairs
+from react_agent.parser_find import Tried
 from react_agent.parser_names import parameters_in
 from react_agent.registry import Tool, ToolRegistry
 
@@ -87,7 +88,7 @@ BEFORE = [
 
 
 def alone(text):
-    return read_alone(text, strict_object(text, 0) if text.startswith("{") else None, TOOLS)
+    return read_alone(text, Tried(0, strict_object(text, 0)) if text.startswith("{") else first_object(text), TOOLS)
 
 
 @pytest.mark.parametrize(("behind", "repairs"), BEHIND)
