@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from react_agent.segments import CLOSING, MARK, OPENING, TURN_END, pair_of, reasoning_end
+from react_agent.segments import CHANNEL_END, CLOSING, MARK, OPENING, TURN_END, pair_of, reasoning_end
 
 # Each: a text and the kinds of marks in it, in order.
 MARKS = [
@@ -26,6 +26,8 @@ MARKS = [
     ("<|user|> <|observation|> <｜User｜> <|END_OF_TURN_TOKEN|>", ["end"] * 4),
     ("<think /> <think/> {「a」: 1} {『a』: 1}", ["object"] * 2),
     ("<b> </p> <br/> <thinker> <|x|> <s> [INST] [/INST]", []),
+    ("[think> {/think> <THINK] [/think> ◁think> <think▷ ◁/think> [|im_end|> [/s> ◁|begin_of_thought|> [|end_of_thought|>", []),
+    ("[|channel|>final<|message|> [|im_start|>user ｛|start|>user <|im_end▷ <|think|>", []),
 ]
 
 
@@ -41,15 +43,38 @@ def test_what_a_mark_tells():
     assert MARK.search("{a: 1}").end() == 1
 
 
-@pytest.mark.parametrize("text", ["<|im_end|>", "</s>{", "<|END|> more", "<｜User｜>", "<|return|><b>"])
-def test_what_ends_a_turn(text):
-    assert TURN_END.match(text)
+# What begins with an object, whatever stands in front of its first key, and what only looks like it.
+OBJECTS = ["{// x\na: 1}", '{//\n"a": 1}', '{# x\n"a": 1}', "{#\na: 1}", '{/* x */"a": 1}', "{/* a * b */a: 1}", '{/**/"a": 1}', "{/**/a: 1}",
+           '{/* x */ // y\n # z\n"a": 1}', '{\\n\\r\\t"a": 1}', "{\\n\\r\\ta: 1}", '{，,"a": 1}', "{，,a: 1}", "{\u200b \n\u200ba: 1}",
+           '{"a:b": 1}', '{"it\'s [x] {y}": 1}', '{"a" \u200b: 1}', "{a \t\u200b：1", "{a.b-c_1: 1}", "{a': 1}", "{a”: 1}", "{＂a＂: 1}", "{«a»: 1}",
+           "{「a」: 1}", "{『a』: 1}", "{„a“: 1}", "｛a：1"]  # fmt: skip
+NO_OBJECTS = ["{1a: 2}", "{-a: 1}", '{"a"}', '{"a" b: 1}', "x^{a: 1}", "$｛a: 1｝", "\\{a: 1}", '{/* x "a": 1}', '{// "a": 1}', '{"a\nb": 1}', '{"a"b": 1}']
 
 
-@pytest.mark.parametrize("text", ["<|end|><|start|>assistant", "<|call|>\n<|channel|>final", "<|im_start|>", "<b>", " <|im_end|>"])
-def test_what_ends_no_turn(text):
-    """Of a message that another one follows, only the message ends."""
-    assert not TURN_END.match(text)
+@pytest.mark.parametrize("text", OBJECTS)
+def test_objects(text):
+    assert MARK.match(text).lastgroup == "object"
+
+
+@pytest.mark.parametrize("text", NO_OBJECTS)
+def test_no_objects(text):
+    assert not MARK.search(text)
+
+
+ENDS = ["<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|endoftext|>", "<|end_of_text|>", "<|end_of_turn|>", "<|END_OF_TURN_TOKEN|>",
+        "<|end_of_message|>", "<|return|>", "<|call|>", "<|end|>", "<|eos|>", "<|user|>", "<|system|>", "<|tool|>", "<|observation|>", "</s>",
+        "<end_of_turn>", "<eos>", "<｜end▁of▁sentence｜>", "<｜User｜>"]  # fmt: skip
+
+
+@pytest.mark.parametrize("token", ENDS)
+def test_what_ends_a_turn(token):
+    """A token of the server; of a message that another one follows, only the message ends."""
+    assert MARK.fullmatch(token).lastgroup == "end"
+    assert TURN_END.match(f"{token}<b>")
+    assert not TURN_END.match(f"[{token[1:]}")
+    for follows in ("<|end|>", "<|channel|>final", "<|start|>assistant", "<|return|>", "<|CALL|>"):
+        assert CHANNEL_END.match(f" \n{follows}")
+        assert not TURN_END.match(f"{token}\n{follows}")
 
 
 # Each: a text that begins with reasoning, and what is left of it.
@@ -82,6 +107,8 @@ def test_every_opening_tag_has_its_closing_tag():
                "[THINK]", "◁think▷", "<|begin_of_thought|>", "<|START_THINKING|>"]  # fmt: skip
     for opener in openers:
         assert OPENING.fullmatch(opener)
+        assert MARK.fullmatch(opener).lastgroup == "open"
         closer = re.sub(r"begin", "end", re.sub(r"START", "END", opener)) if "|" in opener else f"{opener[0]}/{opener[1:]}"
         assert CLOSING.fullmatch(closer)
+        assert MARK.fullmatch(closer).lastgroup == "close"
         assert pair_of(opener).fullmatch(closer)[1]
