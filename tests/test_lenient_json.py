@@ -72,6 +72,22 @@ REPAIRED = [
     ('｛"a"：1，"b"：［2］｝', {"a": 1, "b": [2]}, {"full_width": 0}),
     ('{"a": True, "b": None, "c": FALSE}', {"a": True, "b": None, "c": False}, {"python_literal": 6}),
     ('{"a": 1, // one "two"\n "b": 2 # three\n /* four */}', {"a": 1, "b": 2}, {"comment": 9}),
+    *((f'{{"a": 1, {noise} "b": 2}}', {"a": 1, "b": 2}, {"comment": 9}) for noise in (
+        "//\n", "#\n", "# one 'two' \"three\"\n", "/**/", "/* x * y **/", "<!---->", "<!-- x - y -->", "// x\n # y\n /* z */",
+    )),
+    *((f'{{"thought": "a" {noise} , "action": "b"}}', {"thought": "a", "action": "b"}, {"comment": 16}) for noise in (
+        "//\n", "#\n", "# one 'two' \"three\"\n", "/**/", "/* x * y **/", "// x\n # y\n /* z */",
+    )),
+    ('{"a": 1,\\r\\t\\n"b": 2}', {"a": 1, "b": 2}, {"over_escaped": 8}),
+    ('{"thought": "a"\u200b, "action": "b"}', {"thought": "a", "action": "b"}, {"invisible": 15}),
+    *((f'{{"a": 1{comment}}}', {"a": 1}, {"comment": 7}) for comment in ("//x\n", "#x\n", "<!-- x -->", "/* x */")),
+    ('{"a": 1\u200b}', {"a": 1}, {"invisible": 7}),
+    ('{"a": 1"b": 2}', {"a": 1, "b": 2}, {"missing_comma": 7}),
+    ("{'a': 1'b': 2}", {"a": 1, "b": 2}, {"single_quotes": 1, "missing_comma": 7}),
+    ("{`a`: 1`b`: 2}", {"a": 1, "b": 2}, {"backtick_quotes": 1, "missing_comma": 7}),
+    ("{a：1，b：2｝", {"a": 1, "b": 2}, {"unquoted_key": 1, "full_width": 2}),
+    ('{"a": [1］}', {"a": [1]}, {"full_width": 8}),
+    ("{a.b-c: 1, d_1: 2, 中: 3}", {"a.b-c": 1, "d_1": 2, "中": 3}, {"unquoted_key": 1}),
     ('{\u200b"a":\u00a01}', {"a": 1}, {"invisible": 1}),
     ('{"a": "x\ny\tz",}', {"a": "x\ny\tz"}, {"raw_control": 8, "trailing_comma": 13}),
     ('{"a": "\\d+ \\w", "b": "\\\\ \\" \\/"}', {"a": "\\d+ \\w", "b": '\\ " /'}, {"bad_escape": 7}),
@@ -239,6 +255,9 @@ ENDINGS = [
     ('{"a": null', "open", {"a": None}, 10),
     ('{"a": 1, ', "cut", {"a": 1}, 9),
     ('{"a": 1, "b', "cut", {"a": 1}, 11),
+    *((f'{{"a": 1, {key}', "cut", {"a": 1}, 9 + len(key)) for key in (
+        "b", '"b c', '"b"', '"b" ', "'b", "'b'", "“b", "“b”", "`b", '\\"b', '\\"b\\', '\\"b\\" ', '"b"\u200b',
+    )),
     ('{"a": 1, "b":', "cut", {"a": 1}, 13),
     ('{"a": 1, "b": "x', "cut", {"a": 1}, 16),
     ('{"a": 1, \\"b\\": \\"x', "cut", {"a": 1}, 19),
@@ -250,6 +269,10 @@ ENDINGS = [
     ('{"a": "x"\nObservation: 3', "ended", {"a": "x"}, 10),
     ('{"a": "x"\n \t Observation: 3', "ended", {"a": "x"}, 13),
     ('{"a": 1\n~~~', "ended", {"a": 1}, 8),
+    *((f'{{"a": 1\n{line}', "ended", {"a": 1}, 8) for line in (
+        "Observations: 3", "Users: x", "human 2: x", "Assistant : x", "观察: 3", "用户：x", "助手: x", "**Observation**: x", "> [User 2]: x",
+        "_human_: x", "That is it", "That's all\nfor now", "好的，这样做", "好。再见",
+    )),
 ]
 
 

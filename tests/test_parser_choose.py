@@ -306,6 +306,14 @@ REPLIES = [
     (f'Sure: {{"note": "t"}}, "action": "fetch"\n{CALL}', "! unescaped_quote"),
 ]
 
+# Whose turns begin a line behind the decision, and how that line looks.
+SPEAKERS = ["Observation", "observations", "Result", "Search Results", "my tool_output", "Outputs", "API Response", "function_response",
+            "Tool Responses", "User", "Users", "Human", "Humans", "Assistant", "System", "AI", "Question", "观察结果", "观察", "观测", "结果", "工具结果",
+            "函数结果", "查询结果", "搜索结果", "工具返回", "用户", "助手", "系统"]  # fmt: skip
+FORMS = ["> {}:", "[{}]:", "_{}_ :", "## {}:", "{} 2:", "**{}:**", "{}：", "{}\n"]
+REPLIES += [(f"{CALL}\n{speaker}: 1\n{OTHER}", 'search {"query": "x"} | invented_observation') for speaker in SPEAKERS]
+REPLIES += [(f"{CALL}\n{form.format('Observation')} 1\n{OTHER}", 'search {"query": "x"} | invented_observation') for form in FORMS]
+
 
 @pytest.mark.parametrize("row", REPLIES, ids=lambda row: row[0][:60])
 def test_choices(row):
