@@ -64,8 +64,8 @@ REPLIES = [
     ('{"action": {"name": {"name": {"name": {"name": "now"}}}}}', "now {} | nested_call | no_input | alias_key"),
     ('{"action": {"name": {"name": {"name": {"name": {"name": "now"}}}}}}', "! unknown_tool"),
     (
-        '{"action": {"name": "set", "arguments": {"key": "a", "value": "b"}}, "action_input": {"value": "b", "key": "a"}}',
-        'set {"key": "a", "value": "b"} | nested_call | alias_key',
+        '{"action": {"name": "set", "arguments": {"z": 1, "key": "a", "value": "b"}}, "action_input": {"value": "b", "key": "a", "z": 1}}',
+        'set {"z": 1, "key": "a", "value": "b"} | nested_call | alias_key',
     ),
     ('{"action": {"name": "search", "arguments": {"query": "x"}}', 'search {"query": "x"} | nested_call | alias_key | missing_closer'),
     ('{"action": {"query": "x"}}', "! not_a_decision"),
@@ -189,6 +189,7 @@ REPLIES = [
     ('{"final_answer": {"next": {"action": "search", "action_input": {"query": "x"}}}}', "! no_answer"),
     ('{"final_answer": {"action": "rest", "dose": 5}}', '= {"action": "rest", "dose": 5}'),
     ('{"final_answer": [{"a": 1}]}', '= [{"a": 1}]'),
+    ('{"final_answer": {"a": {"b": 1}}}', '= {"a": {"b": 1}}'),
     (
         '{"final_answer": {"next": {"action": "search", "action_input": {}}, "note": 1}}',
         '= {"next": {"action": "search", "action_input": {}}, "note": 1}',
