@@ -132,7 +132,7 @@ class _Reply:
         if text[0] == '"' and isinstance(decoded := _decoded(text), str):
             text = decoded
         quotes = text[:1], _PAIRS.get(text[:1], "")
-        if len(text) > 1 and text.endswith(quotes[1] or "\0") and not any(quote in text[1:-1] for quote in quotes):
+        if len(text) > 1 and text.endswith(quotes[1]) and not any(quote in text[1:-1] for quote in quotes):
             text = text[1:-1]
         cut = cut or ("\n" in text and begins_label(text.rpartition("\n")[2]))
         if cut or "\n\n" in text or (text.startswith(("[", "<", "```")) and not text.startswith("[{")):
