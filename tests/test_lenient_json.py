@@ -464,6 +464,32 @@ def test_roles_of_keys(key, strong, any_role):
     assert (strong_role(key), role(key)) == (strong, any_role)
 
 
+# What models call the parts of a decision, and what data may be called too.
+SURE = {
+    "thought": "thought Thoughts 思考 想法 思路",
+    "action": "action action_name actionName tool tool_name tool_call tool_calls tool_use toolUses functionCall recipient_name 行动 动作 操作 工具 工具名 工具名称",
+    "input": "action_input Action-Input action_args actionArguments action_parameters tool_input toolArgs tool_arguments tool_parameters"
+    " 行动输入 动作输入 操作输入 工具输入 工具参数",
+    "answer": "final_answer FinalAnswer final_response answer 最终答案 最终回答 答案",
+}
+UNSURE = {
+    "thought": "reasoning Thinking analysis rationale",
+    "action": "name function functionName command",
+    "input": "input inputs arguments args parameters params 参数 输入",
+    "answer": "response reply 回答 回复",
+}
+
+
+@pytest.mark.parametrize(("part", "key"), [(part, key) for part, keys in SURE.items() for key in keys.split()])
+def test_names_that_only_a_decision_has(part, key):
+    assert (strong_role(key), role(key)) == (part, part)
+
+
+@pytest.mark.parametrize(("part", "key"), [(part, key) for part, keys in UNSURE.items() for key in keys.split()])
+def test_names_that_data_may_have(part, key):
+    assert (strong_role(key), role(key)) == (None, part)
+
+
 def test_names_without_what_is_not_seen():
     assert visible("a\u200bb\x00\u00a0c") == "ab\u00a0c"
     assert visible("a\x00b\x7f") == "ab"
