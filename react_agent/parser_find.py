@@ -172,7 +172,7 @@ class Finder:
 
     def _is_quoted(self, before: str, reading: Reading) -> bool:
         """Has a decision without a thought prose in front and behind, on its own line?"""
-        if "thought" in reading.value or "thought" in read_keys(reading.value).strong:
+        if "thought" in read_keys(reading.value).strong:
             return False
         text, end = self._text, reading.end
         if text[max(0, end - _NEAR) : end].rstrip(" \t").endswith("\n"):

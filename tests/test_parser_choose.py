@@ -45,6 +45,24 @@ REPLIES = [
         f"{CALL}</a very long tag that is no tag but some words, eighty characters of them, and some more of them>",
         'search {"query": "x"} | dropped_tail',
     ),
+    # what a limit or a filter has cut
+    (f"So: {CALL[:-1]}", 'search {"query": "x"} | missing_closer'),
+    (f"So: {CALL[:-1]}", "! truncated", "length"),
+    (f"So: {ANSWER[:-1]}", "! truncated", "content_filter"),
+    (f"So: {CALL}", 'search {"query": "x"}', "length"),
+    (f'So: {{"thought": "t"}}\n{CALL[:-1]}', "! truncated", "length"),
+    # where the turn of the model begins and ends
+    (f"Some words.<|im_end|>\n{CALL}", "! no_object"),
+    (f"12 <|im_end|>{CALL}", 'search {"query": "x"}'),
+    (f"Some <|im_end|>words<|im_end|>\n{CALL}", "! no_object"),
+    (f"Say so<|end|><|start|>assistant<|channel|>final<|message|>{CALL}", 'search {"query": "x"}'),
+    (f"<start_of_turn>model\n{CALL}", 'search {"query": "x"}'),
+    (f"<start_of_turn>user\n{CALL}", "! empty"),
+    (f"<|im_start|>system\n{CALL}", "! empty"),
+    # what a label names as an input is none of the decisions
+    (f'Input: {{"action": "now", "action_input": {{}}\n{CALL}', "! no_object"),
+    (f'Action Input: {{"query": "a "b"}}\n{CALL}', "! no_object"),
+    (f'Input: {{"action": "fetch", "action_input": {{"url": "u"}}}}\nSo.\n{CALL}', "! conflict"),
     # quoted in a sentence
     (f"I call {BARE} because it is late.", "! not_a_decision"),
     (f"I call {BARE}.", "! not_a_decision"),
