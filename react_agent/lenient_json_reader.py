@@ -78,7 +78,7 @@ class Reader:
         try:
             return self._read()
         except Unreadable as error:
-            if error.cut and error.reason == "truncated" and len(self._frames) == 1 and self._root and not self._as_input:
+            if error.reason == "truncated" and len(self._frames) == 1 and self._root and not self._as_input:
                 return self._unfinished("cut")
             error.partial = self._root
             error.keys = (*self._root, self._top.key) if self._top.key else tuple(self._root)
@@ -208,8 +208,7 @@ class Reader:
             if isinstance(frame.container, list) and len(frame.container) == 1 and isinstance(frame.container[0], list):
                 raise Unreadable("bad_syntax", pos, "one bracket is missing or one is too many: [[ needs ]] at its end")
             self._repairs.setdefault("mismatched_closer", pos)
-            self._pop()  # its own closer is missing, but its parent's fixes where it ended
-            self._close(frames[-1], char)
+            self._pop()  # its own closer is missing, but its parent's, which comes next, fixes where it ended
         elif char == "]" and len(frames) <= 2:
             self._stray_bracket()
         else:

@@ -1,7 +1,7 @@
 """Which object of a reply is its decision, and why there is none: prose, data, reasoning, speakers and labels around it."""
 
 import pytest
-from replies import decided
+from replies import decided, long_way
 
 CALL = '{"thought": "t", "action": "search", "action_input": {"query": "x"}, "final_answer": null}'
 BARE = '{"action": "search", "action_input": {"query": "x"}}'
@@ -63,6 +63,12 @@ REPLIES = [
     (f'Input: {{"action": "now", "action_input": {{}}\n{CALL}', "! no_object"),
     (f'Action Input: {{"query": "a "b"}}\n{CALL}', "! no_object"),
     (f'Input: {{"action": "fetch", "action_input": {{"url": "u"}}}}\nSo.\n{CALL}', "! conflict"),
+    (f'{CALL}\n{{"a": "x\nObservation: 1"}}\n{OTHER}', "! conflict"),
+    (f"So: {CALL}\nObservation: 3\nAction: fetch\nAction Input: u", 'search {"query": "x"} | invented_observation'),
+    (f'So: {{"action": "search", "action_input": {{"query": "a " b"}}}}\n{CALL}', "! unescaped_quote"),
+    ('So: {"final_answer": "x"', "! truncated"),
+    (f"<|channel|>commentary to=functions.now<|message|>{BARE}", 'search {"query": "x"}'),
+    ('<|channel|>commentary to=functions.search<|message|>{"action": "now", "action_input": {}}', "now {}"),
     # quoted in a sentence
     (f"I call {BARE} because it is late.", "! not_a_decision"),
     (f"I call {BARE}.", "! not_a_decision"),
@@ -337,6 +343,8 @@ REPLIES += [(f"{CALL}\n{form.format('Observation')} 1\n{OTHER}", 'search {"query
 def test_choices(row):
     text, expected, *finish_reason = row
     assert decided(text, finish_reason=finish_reason[0] if finish_reason else "stop") == expected
+    with long_way():
+        assert decided(text, finish_reason=finish_reason[0] if finish_reason else "stop") == expected
 
 
 @pytest.mark.parametrize("part", ['{"a": 1}\n', '{"thought": "x"}\n', "{'a': 1,}\n", '{"a": 1,, "b" 2}\n', '{"a": "x "y"}\n'])

@@ -1,7 +1,7 @@
 """Objects of every shape: what each decides, whatever its keys, wrappers and values look like."""
 
 import pytest
-from replies import decided, toolbox
+from replies import decided, long_way, toolbox
 
 # Each: a reply; the call, the answer or the reason for a refusal, and the repairs.
 REPLIES = [
@@ -281,6 +281,8 @@ REPLIES = [
 @pytest.mark.parametrize(("text", "expected"), REPLIES)
 def test_shapes(text, expected):
     assert decided(text) == expected
+    with long_way():
+        assert decided(text) == expected
 
 
 # Each: the tools; a reply; what it decides, since a tool has that name or a parameter has the name of a part of the decision.
