@@ -139,6 +139,7 @@ REPAIRED = [
     ('{"a": ["\\u00E9",]}', {"a": ["é"]}, {"trailing_comma": 15}),
     ("{a: true, b: false, c: null}", {"a": True, "b": False, "c": None}, {"unquoted_key": 1}),
     ("{a: 1.5, b: 2e3, c: -0.5E-1}", {"a": 1.5, "b": 2000.0, "c": -0.05}, {"unquoted_key": 1}),
+    ("{a: 0, b: 10, c: 23, d: 45, e: 6, f: 7, g: 8, h: 9}", dict(zip("abcdefgh", (0, 10, 23, 45, 6, 7, 8, 9), strict=True)), {"unquoted_key": 1}),
     ('{"a": 1, user: "x"}', {"a": 1, "user": "x"}, {"unquoted_key": 9}),
     *((f"{{{a}k{b}: {a}x{b}}}", {"k": "x"}, {"smart_quotes": 1}) for a, b in PAIRS),
 ]

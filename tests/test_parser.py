@@ -160,6 +160,7 @@ REFUSED = [
     ('{"thought": "t", "action"="search", "action_input": {}}', "stop", "unescaped_quote", '", "action"="search", "action_input": {}}', 1, 15),
     ('{"action": "search", "action": "fetch"}', "stop", "duplicate_key", '"action": "fetch"}', 1, 22),
     ('{"thought": "t", "action": "se\\nek", "action_input": {}}', "stop", "unknown_tool", '"action": "se\\nek", "action_input": {}}', 1, 18),
+    ('{"thought": "t", "action": "se\\\\ek", "action_input": {}}', "stop", "unknown_tool", '"action": "se\\\\ek", "action_input": {}}', 1, 18),
     (CALL + "\n" + ANSWER.replace("none", "fetch"), "stop", "conflict", '{"thought": "t", "action": "fetch", "act', 2, 1),
     ('{"action": "serch", "action_input": {}}', "stop", "unknown_tool", 'serch", "action_input": {}}', 1, 13),
     ("Thought: t\nAction:\n  serch\nAction Input: x", "stop", "unknown_tool", "serch\nAction Input: x", 3, 3),

@@ -238,6 +238,8 @@ REPLIES = [
     (f"{CALL}\nAction: search", 'search {"query": "x"} | dropped_tail'),
     (f"{CALL}\nAction: fetch", "! conflict"),
     (f'{CALL}\nAction: search\nAction Input: "x"', 'search {"query": "x"} | dropped_tail'),
+    (f"{CALL}\nAction: search\nAction Input: 'x'", 'search {"query": "x"} | dropped_tail'),
+    (f"{CALL}\nAction: search\nAction Input: `x`", 'search {"query": "x"} | dropped_tail'),
     (f"{CALL}\nAction: search\nAction Input: y", "! conflict"),
     (f'{CALL}\nAction: search\nAction Input: {{"query": "x"}}', 'search {"query": "x"} | dropped_tail'),
     (f'{CALL}\nAction: search\nAction Input: {{"query": "y"}}', "! conflict"),
