@@ -564,14 +564,15 @@ OBJECTS = [
         "<query>", " <search term>\n", "...", " …… ", "....",
     )),
     *(({"thought": "<your reasoning>", "action": "x", "action_input": {"q": text}}, (True, True, False, True)) for text in (
-        "<p>", "</query>", "<a/>", "<query> cats", "<abc><def>", "<abc<def>", "..", "a...", "... a", "<query",
+        "<p>", "</query>", "<a/>", "<query> cats", "<abc><def>", "<abc<def>", "..", "a...", "... a", "<query", "<ab>", "<abc>def>", "",
     )),
     *(({"final_answer": f" <my {word} X> "}, (True, True, True, False)) for word in (
         "your", "the", "tool", "name", "answer", "reasoning", "thought", "thoughts", "null", "none", "here", "input", "value", "argument", "text",
     )),
     *(({"final_answer": text}, (True, True, True, False)) for text in ("<answer>", "<your\nwords>", " The Answer ", "答案", " ... ")),
     *(({"final_answer": text}, (True, True, False, True)) for text in (
-        "<another>", "<the> x", "x <the>", "<the <b>>", "<b>the answer</b>", "<the answer", "the answers", "..",
+        "<another>", "<bathe>", "<theory>", "<the> x", "x <the>", "<b <the>", "<b> the>", "<the <b>", "<the> b>", "<b>the answer</b>",
+        "<the answer", "the answers", "..",
     )),
     ({"type": "object", "properties": {}}, (True, False, True, False)),
     ({"type": "x", "id": 1}, (False, False, False, False)),
@@ -582,7 +583,7 @@ OBJECTS = [
 NO_NAMES = [" <tool> ", "<x>", " ... ", "…", "……", "[tool]", " [the tool] ", "[x]", "{tool}", "{{tool_name}}", "{x}", " $TOOL ", "$T", "a|b",
             "search | fetch |none", "name of the tool", "the names of a tool", "Tool Name", "tool-names", "action_name", "toolname", "tool to use",
             "the tool to call", "工具名", "one of a, b", " string ", "str", "tool", "action", "name"]  # fmt: skip
-ODD_NAMES = ["<a> b", "<a<b>>", "<>", "..", "a...", "... a", "[a] b", "[]", "[a]b]", "{}", "{a} b", "$", "$a b", "a|", "|a", "a|b c", "stringify",
+ODD_NAMES = ["<a> b", "<a<b>>", "<a<b>", "<a>b>", "[a[b]", "{a{b}", "{a}b}", "{a", "a}", "<>", "..", "a...", "... a", "[a] b", "[]", "[a]b]", "{}", "{a} b", "$", "$a b", "a|", "|a", "a|b c", "stringify",
              "tools", "actions", "named", "tool_names_list", "a tool name", "tool to find", "one offer"]  # fmt: skip
 OBJECTS += [({"action": name, "action_input": {}}, (True, True, True, False)) for name in NO_NAMES]
 OBJECTS += [({"action": name, "action_input": {}}, (True, True, False, True)) for name in ODD_NAMES]

@@ -133,6 +133,7 @@ REPLIES = [
     ("Action: search\nAction Input: ```cats```", "! bad_input"),
     ("Action: search\nAction Input: ```cats and dogs```", "! bad_input"),
     ("Action: search\nAction Input:\n  ~~~text \n  cats\n\t~~~\t", 'search {"query": "cats"} | label_text | bare_input'),
+    ("Action: search\nAction Input:\n```\ncats\n  ```\nthat is all", 'search {"query": "cats"} | label_text | bare_input'),
     ('Action: search\nAction Input:\n~~~json\n{"query": "x"}\n~~~', 'search {"query": "x"} | label_text'),
     ('Action: search\nAction Input: ```{"query": "x"}```', 'search {"query": "x"} | label_text'),
     ("Final Answer: it ends with ```\nthere", "= it ends with ```\nthere | label_text"),
