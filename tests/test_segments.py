@@ -27,6 +27,7 @@ MARKS = [
     ("<think /> <think/> {「a」: 1} {『a』: 1}", ["object"] * 2),
     ("<b> </p> <br/> <thinker> <|x|> <s> [INST] [/INST]", []),
     ("[think> {/think> <THINK] [/think> ◁think> <think▷ ◁/think> [|im_end|> [/s> ◁|begin_of_thought|> [|end_of_thought|>", []),
+    ("</THINK] </think▷ [/think▷ ◁/THINK] ◁/think> {/s>", []),
     ("[|channel|>final<|message|> [|im_start|>user ｛|start|>user <|im_end▷ <|think|>", []),
 ]
 
@@ -39,12 +40,16 @@ def test_marks(text, kinds):
 def test_what_a_mark_tells():
     channel = MARK.search("<|channel|>commentary to=functions.f <|constrain|>json<|message|>{")
     assert (channel["name"], channel["header"]) == ("commentary", " to=functions.f ")
+    spaced = MARK.search("<|channel|> final <|constrain|> json <|message|>{")
+    assert (spaced["name"], spaced["header"]) == ("final", " ")
     assert MARK.search("x <|im_start|>user\n")["role"] == "user"
+    assert MARK.search("<|im_start|> \nuser\n")["role"] == "user"
+    assert MARK.search("<|im_start|>{")["role"] == ""
     assert MARK.search("{a: 1}").end() == 1
 
 
 # What begins with an object, whatever stands in front of its first key, and what only looks like it.
-OBJECTS = ["{// x\na: 1}", '{//\n"a": 1}', '{# x\n"a": 1}', "{#\na: 1}", '{/* x */"a": 1}', "{/* a * b */a: 1}", '{/**/"a": 1}', "{/**/a: 1}",
+OBJECTS = ["{// x\na: 1}", '{#\n"a": 1}', '{/* a * b */"a": 1}', '{//\n"a": 1}', '{# x\n"a": 1}', "{#\na: 1}", '{/* x */"a": 1}', "{/* a * b */a: 1}", '{/**/"a": 1}', "{/**/a: 1}",
            '{/* x */ // y\n # z\n"a": 1}', '{\\n\\r\\t"a": 1}', "{\\n\\r\\ta: 1}", '{，,"a": 1}', "{，,a: 1}", "{\u200b \n\u200ba: 1}",
            '{"a:b": 1}', '{"it\'s [x] {y}": 1}', '{"a" \u200b: 1}', "{a \t\u200b：1", "{a.b-c_1: 1}", "{a': 1}", "{a”: 1}", "{＂a＂: 1}", "{«a»: 1}",
            "{「a」: 1}", "{『a』: 1}", "{„a“: 1}", "｛a：1"]  # fmt: skip
@@ -112,3 +117,19 @@ def test_every_opening_tag_has_its_closing_tag():
         assert CLOSING.fullmatch(closer)
         assert MARK.fullmatch(closer).lastgroup == "close"
         assert pair_of(opener).fullmatch(closer)[1]
+
+
+@pytest.mark.parametrize("tag", ["<think >", "<think\tx='y'>", '<Think id="1">'])
+def test_opening_tags_with_more_in_them(tag):
+    assert OPENING.fullmatch(tag)
+    assert MARK.fullmatch(tag).lastgroup == "open"
+    assert CLOSING.fullmatch("</think \t>")
+    assert MARK.fullmatch("</think\t >").lastgroup == "close"
+
+
+@pytest.mark.parametrize("text", ["[think>", "<THINK]", "<think▷", "[|begin_of_thought|>", "<think />", "<think a<b>", "<think a\nb>", "[/think>",
+                                  "</THINK]", "</think▷", "[|end_of_thought|>"])  # fmt: skip
+def test_what_is_no_tag(text):
+    assert not OPENING.match(text)
+    assert not CLOSING.match(text)
+    assert not MARK.match(text)
