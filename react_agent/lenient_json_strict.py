@@ -105,16 +105,19 @@ def _again(text: str, start: int, repairs: dict[str, int]) -> tuple[Any, int] | 
 
 
 def mended_object(text: str, start: int, faults: list[int], repairs: dict[str, int]) -> tuple[dict[str, Any], int] | None:
-    """The same for an object as Python writes it, or whose first fault is a comma before a closing bracket or a word of Python's."""
+    """The same for an object in a short text as Python writes it, or whose first fault is a comma before a closing bracket or a word
+    of Python's."""
+    if len(text) > _PART:
+        return None  # each mend takes as long as the text
     if not faults:
-        return single_quoted(text, start, _checked, repairs) if text.startswith("{'", start) and len(text) <= _PART else None
+        return single_quoted(text, start, _checked, repairs) if text.startswith("{'", start) else None
     at = faults[0]
     return mended(text, start, at, _checked, repairs) if text[at : at + 1] in MENDED else None
 
 
 def unclosed(text: str, start: int) -> dict[str, Any] | None:
     """The object at start, if nothing but its last brace is missing at the end of the text."""
-    if not text.endswith(_WHOLE_ENDS) or text.count("{", start) - text.count("}", start) != 1 or len(text) > _PART:
+    if len(text) > _PART or not text.endswith(_WHOLE_ENDS) or text.count("{", start) - text.count("}", start) != 1:
         return None
     try:
         value, end = _checked(f"{text}}}", start)
