@@ -259,8 +259,8 @@ class Reader:
         if char in CLOSERS or (char == "\\" and text.startswith('\\"', pos)):
             value, self._pos = self._strings.read(pos, self._zone(frame))
         elif char == "{" or char == "[":
-            is_open = text.find("}" if char == "{" else "]", pos, self._fault) < 0 if pos < self._fault else False  # at the fault
-            strict = strict_container(text, pos, self._repairs, []) if self._tries and not is_open else None
+            holds_fault = pos < self._fault and text.find("}" if char == "{" else "]", pos, self._fault) < 0
+            strict = strict_container(text, pos, self._repairs, []) if self._tries and not holds_fault else None
             if not strict:
                 self._tries = max(0, self._tries - 1)
                 self._push({} if char == "{" else [])
