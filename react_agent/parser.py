@@ -48,13 +48,8 @@ def parse_decision(completion: Completion, tools: ToolRegistry) -> Decision:
         if reading and (reading.end == len(text) or text[reading.end :].isspace()):
             return _whole(reading, text, tools)
         guide = parameters_in(tools)
-        if begins and not reading:
-            tried = try_repairs(text, start, guide, faults)
-            usual = read_damaged(text, tried, tools, cut=cut)
-        else:
-            tried = Tried(start, reading) if reading else first_object(text)
-            usual = read_alone(text, tried, tools)
-        if usual:
+        tried = Tried(start, reading) if reading else try_repairs(text, start, guide, faults) if begins else first_object(text)
+        if usual := read_damaged(text, tried, tools, cut=cut) if tried.repaired else read_alone(text, tried, tools):
             return _decision(*usual)
         chosen = Choice(text, tools, guide, tried, cut=cut, stopped=reason == "stop").make()
         return _decision(chosen.shape, chosen.repairs)

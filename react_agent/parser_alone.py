@@ -72,10 +72,11 @@ def _begin(text: str) -> int:
 
 
 def try_repairs(text: str, start: int, guide: Guide, faults: Sequence[int]) -> Tried:
-    """Read the object that the text begins with, which the standard decoder cannot; that is tried once only. faults: what it found."""
+    """Read the object that the text begins with, which the standard decoder cannot; that is tried once only. faults: what it found.
+    Where its first brace begins no object, the first object is tried."""
     mark = MARK.match(text, start)
     if not mark or mark.lastgroup != "object":
-        return Tried(start)
+        return first_object(text)
     try:
         return Tried(start, None, read_object(text, start, guide, fault=faults[0] if faults else 0))
     except Unreadable as fault:

@@ -106,6 +106,13 @@ def test_what_stands_before_an_object(before, taken):
     assert not found or (found[0].tool.name, found[0].thought, found[1]) == ("search", "t", {})
 
 
+def test_a_brace_too_many_in_front_is_passed_over():
+    for before in ("{", "{ ", "{{"):
+        tried = try_repairs(before + CALL + "}", 0, parameters_in(TOOLS), [])
+        assert (tried.start, tried.strictly.end) == (len(before), len(before) + END)
+        assert read_alone(before + CALL + "}", tried, TOOLS)[1] == {}
+
+
 def test_other_objects_are_left_to_the_search():
     for text in (CALL.replace("action", "tool"), CALL.replace('"x"', '"x'), CALL.replace("{", "｛"), "no object", "", "{", "I say {x}"):
         assert alone(text + " ") is None and alone("Well.\n" + text) is None
@@ -143,7 +150,7 @@ DAMAGED = [
 def test_a_damaged_object_and_nothing_else(text, expected, when_cut, cut):
     expected = when_cut if cut and when_cut else expected
     tried = try_repairs(text, 0, parameters_in(TOOLS), [])
-    assert (tried.start, tried.strictly) == (0, None)
+    assert tried.strictly is None and (tried.start == 0) == (tried.repaired is not None)
     if isinstance(expected, str):
         with pytest.raises(Unreadable) as caught:
             read_damaged(text, tried, TOOLS, cut=cut)
