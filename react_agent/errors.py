@@ -32,6 +32,8 @@ EndpointErrorKind = Literal[
     "cancelled",        # the caller asked to stop
 ]  # fmt: skip
 
+_EXCERPT = 40
+
 
 class ReactAgentError(Exception):
     """Base of every error that this package raises on purpose."""
@@ -44,17 +46,30 @@ class ConfigError(ReactAgentError):
 class ParseError(ReactAgentError):
     """A reply that is not a decision.
 
-    reason: one of PARSE_REASONS. hint: what was wrong and what to write instead, for the model.
-    excerpt: at most 40 characters of the reply, at the fault. line, column: where, from 1; 0 when there is no place.
+    reason: one of PARSE_REASONS. hint: what was wrong and what to write instead, for the model. text: the reply; offset: of the fault.
+    excerpt: at most 40 characters of the reply, at the fault. line, column: where, from 1.
     """
 
-    def __init__(self, reason: ParseReason, hint: str = "", *, excerpt: str = "", line: int = 0, column: int = 0) -> None:
+    def __init__(self, reason: ParseReason, hint: str = "", *, text: str = "", offset: int = 0) -> None:
         super().__init__(f"{reason}: {hint}" if hint else reason)
         self.reason: ParseReason = reason
         self.hint = hint
-        self.excerpt = excerpt
-        self.line = line
-        self.column = column
+        self.text = text
+        self.offset = offset
+
+    @property
+    def excerpt(self) -> str:
+        at_end = self.offset == len(self.text)
+        start = max(0, self.offset - _EXCERPT) if at_end else self.offset
+        return " ".join(self.text[start : start + _EXCERPT].split())
+
+    @property
+    def line(self) -> int:
+        return self.text.count("\n", 0, self.offset) + 1
+
+    @property
+    def column(self) -> int:
+        return self.offset - self.text.rfind("\n", 0, self.offset)
 
 
 class ToolError(ReactAgentError):

@@ -21,7 +21,6 @@ from react_agent.registry import ToolRegistry
 from react_agent.types import Completion, Decision, Repair, ToolCall
 
 MAX_CHARACTERS = 2_000_000
-_EXCERPT = 40
 _MATTERS = re.compile(r"[}｝\n<\[◁]")  # without one of these, an object that a limit has cut holds nothing whole and no other reply
 _OFFSET = operator.itemgetter(1)
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
@@ -115,8 +114,4 @@ def _parse_error(error: Unreadable, text: str, cut: bool) -> ParseError:
     reason, hint, at = error.reason, error.hint, error.offset
     if cut and reason not in _SAID_WHEN_CUT:
         reason, hint = "truncated", f"the reply was cut after {len(text)} characters"
-    if reason == "truncated":
-        at = len(text)
-    start = max(0, at - _EXCERPT) if at == len(text) else at
-    excerpt = " ".join(text[start : start + _EXCERPT].split())
-    return ParseError(reason, hint, excerpt=excerpt, line=text.count("\n", 0, at) + 1, column=at - text.rfind("\n", 0, at))
+    return ParseError(reason, hint, text=text, offset=len(text) if reason == "truncated" else at)
