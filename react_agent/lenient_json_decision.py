@@ -4,7 +4,7 @@ import functools
 import re
 from typing import Any
 
-from react_agent.lenient_json_keys import CALL, CANONICAL, NAMES, SCHEMA_KEYS, read_keys, squeezed, visible
+from react_agent.lenient_json_keys import CALL, NAMES, SCHEMA_KEYS, Keys, read_keys, squeezed, visible
 
 NONE_WORDS = frozenset({
     "", "none", "null", "nil", "n/a", "notool", "noaction", "notoolneeded", "nothing", "na", "noneneeded", "notneeded",
@@ -43,11 +43,11 @@ def is_decision_like(value: dict[str, Any]) -> bool:
     return bool(keys.strong) or keys.has >= CALL
 
 
-def is_echo(value: dict[str, Any]) -> bool:
-    """Is an object the template, the schema or a placeholder of the prompt rather than a decision?"""
+def is_echo(value: dict[str, Any], keys: Keys) -> bool:
+    """Is an object the template, the schema or a placeholder of the prompt rather than a decision? keys: of the object."""
     if not SCHEMA_KEYS.isdisjoint(value) and _holds_schema(value):
         return True
-    parts = _parts(value)
+    parts = _parts(value, keys)
     action, answer, thought = parts.get("action"), parts.get("final_answer"), parts.get("thought")
     if isinstance(action, str) and (_is_no_name(action) if len(action) <= _SHORT else _NO_NAME.match(action)):
         return True
@@ -94,20 +94,20 @@ def is_whole(value: dict[str, Any]) -> bool:
 
     No for what a parser may still complete from the text that follows.
     """
-    parts = _parts(value)
+    keys = read_keys(value)
+    parts = _parts(value, keys)
     name = parts.get("action")
-    if is_echo(value) or not isinstance(name, str | None):
+    if is_echo(value, keys) or not isinstance(name, str | None):
         return False
     if name is None or squeezed(name) in NONE_WORDS:
         return has_answer(parts.get("final_answer"))
     return "action_input" in parts
 
 
-def _parts(value: dict[str, Any]) -> dict[str, Any]:
+def _parts(value: dict[str, Any], keys: Keys) -> dict[str, Any]:
     """What stands under keys that only a decision has, under the names that the prompt gives them."""
-    if value.keys() <= CANONICAL.keys():
+    if keys.canonical:
         return value
-    keys = read_keys(value)
     return {NAMES[part.role]: value[(part.key, *part.same)[-1]] for part in keys.parts if part.role in keys.strong}
 
 

@@ -94,7 +94,7 @@ def _whole(reading: Reading, text: str, tools: ToolRegistry) -> Decision:
     repairs, place, keys = dict(reading.repairs), Place(text, reading.start, reading.end), read_keys(value)
     if keys.single and (renamed := renamed_shape(value, keys, tools, place, repairs)):
         return _decision(renamed, repairs)
-    if is_echo(value):
+    if is_echo(value, keys):
         raise Unreadable("template_echo", reading.start, "placeholders stand where values belong; fill in the values")
     found = shape(value, keys, "closed", tools, place, repairs)
     if not found.decides:

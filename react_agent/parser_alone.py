@@ -100,9 +100,10 @@ def read_damaged(text: str, tried: Tried, tools: ToolRegistry, *, cut: bool) -> 
     value, repairs = reading.value, dict(reading.repairs)
     found = plain_shape(value, tools) if reading.ending == "closed" else None
     if not found:
-        if is_echo(value):
+        keys = read_keys(value)
+        if is_echo(value, keys):
             return None
-        found = shape(value, read_keys(value), reading.ending, tools, Place(text, reading.start, reading.end), repairs)
+        found = shape(value, keys, reading.ending, tools, Place(text, reading.start, reading.end), repairs)
     return (found, repairs) if found.decides and (found.tool or not found.weak) else None
 
 

@@ -186,12 +186,13 @@ class Choice:
         if found.quoted:
             self._seen.reason = Unreadable("not_a_decision", found.start, "the object stands in the middle of a sentence; send it alone")
             return None
-        if is_echo(value):
+        keys = read_keys(value)
+        if is_echo(value, keys):
             self._seen.reason = Unreadable("template_echo", found.start, "placeholders stand where values belong; fill in the values")
             return None
         repairs = dict(reading.repairs)
         place = Place(self._text, found.start, found.end)
-        return Chosen(shape(value, read_keys(value), reading.ending, self._tools, place, repairs), repairs, found)
+        return Chosen(shape(value, keys, reading.ending, self._tools, place, repairs), repairs, found)
 
     def _refuse_clash(self, first: Shape, found: Found, partial: Mapping[str, Any]) -> None:
         """A later object that is damaged or cut is a conflict if it was going to act; a cut one may begin the same call again."""

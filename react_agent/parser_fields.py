@@ -22,22 +22,16 @@ _DEEPEST = 4  # how many objects around a call are taken off
 
 
 class Fields(NamedTuple):
-    """has: which parts were there at all. weak: no key among them is one that only a decision has."""
+    """has: which parts were there at all. given: was there an input, beside the action or in it? weak: no key among them is one that
+    only a decision has."""
 
     has: frozenset[Role]
-    thought: Any = None
-    action: Any = None
-    input: Any = None
-    answer: Any = None
-    weak: bool = False
-
-
-class Called(NamedTuple):
-    """What the action names and the input that came with it; given is False when there was none."""
-
-    name: Any
+    thought: Any
+    action: Any
     input: Any
+    answer: Any
     given: bool
+    weak: bool
 
 
 def unwrapped(value: dict[str, Any], keys: Keys, place: Place, repairs: dict[str, int]) -> dict[str, Any]:
@@ -70,7 +64,9 @@ def collect(value: dict[str, Any], keys: Keys, tools: ToolRegistry, place: Place
     """The parts of one object. Keys that only a decision has go before those that data may have. Raises Unreadable("conflict")."""
     if keys.canonical:
         get = value.get
-        return Fields(keys.has, get("thought"), get("action"), get("action_input"), get("final_answer"), not value)
+        return Fields(
+            keys.has, get("thought"), get("action"), get("action_input"), get("final_answer"), "input" in keys.has, weak=not value
+        )  # fmt: skip
     found: dict[Role, Any] = {}
     for role, key, others, lesser in keys.parts:
         found[role] = item = value[key]
@@ -83,13 +79,16 @@ def collect(value: dict[str, Any], keys: Keys, tools: ToolRegistry, place: Place
         if key not in CANONICAL:
             repairs.setdefault("alias_key", place.of_key(key))
     return Fields(
-        keys.has, found.get("thought"), found.get("action"), found.get("input"), found.get("answer"), weak=not keys.strong
+        keys.has, found.get("thought"), found.get("action"), found.get("input"), found.get("answer"), "input" in keys.has,
+        weak=not keys.strong,
     )  # fmt: skip
 
 
-def called(fields: Fields, tools: ToolRegistry, place: Place, repairs: dict[str, int]) -> Called:
-    """The name in action and its input, also when they are an object inside action. Raises Unreadable."""
-    name, given, inputs = fields.action, "input" in fields.has, fields.input
+def called(fields: Fields, tools: ToolRegistry, place: Place, repairs: dict[str, int]) -> Fields:
+    """The same with a tool's name as action, or nothing, and its input; they may be an object inside action. Raises Unreadable."""
+    name, inputs, given = fields.action, fields.input, fields.given
+    if name is None or isinstance(name, str):
+        return fields
     for _ in range(_DEEPEST):
         if isinstance(name, list):
             name = _only(name, place, repairs)
@@ -107,7 +106,7 @@ def called(fields: Fields, tools: ToolRegistry, place: Place, repairs: dict[str,
     if not isinstance(name, str | None):
         hint = f"action is {json.dumps(name)[:40]}; write a tool's name there as text, or none"
         raise Unreadable("unknown_tool", place.of_key("action"), hint)
-    return Called(name, inputs, given)
+    return fields._replace(action=name, input=inputs, given=given)
 
 
 def same(a: object, b: object) -> bool:

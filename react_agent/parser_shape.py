@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from react_agent.lenient_json import Ending, Unreadable, as_json
 from react_agent.lenient_json_decision import has_answer, holds_call, is_template_answer
 from react_agent.lenient_json_keys import CANONICAL, NAMES, Keys, read_keys, role, squeezed
-from react_agent.parser_fields import Called, Fields, called, collect, same, unwrapped
+from react_agent.parser_fields import Fields, called, collect, same, unwrapped
 from react_agent.parser_input import arguments, refuse_misplaced
 from react_agent.parser_names import bare, find_tool, is_finish, is_none, unknown_tool
 from react_agent.parser_place import Place
@@ -68,25 +68,25 @@ def shape(value: dict[str, Any], keys: Keys, ending: Ending, tools: ToolRegistry
     if len(value) < 2 or not keys.canonical:
         value = unwrapped(value, keys, place, repairs)
         keys = read_keys(value)
-    fields = collect(value, keys, tools, place, repairs)
-    call = called(fields, tools, place, repairs)
-    tool = tools.get(call.name) if call.name else None
-    if not call.name or (not tool and is_none(call.name)):
+    fields = called(collect(value, keys, tools, place, repairs), tools, place, repairs)
+    name = fields.action
+    tool = tools.get(name) if name else None
+    if not name or (not tool and is_none(name)):
         if holds_call(fields.answer):
             hint = "final_answer holds a call; write its action and its action_input beside it"
             raise Unreadable("no_answer", place.of_key("final_answer"), hint)
         return _answered(fields, answer_text(fields.answer), ending, place)
-    if tool := tool or find_tool(call.name, tools):
-        if tool.name != call.name:
-            repairs.setdefault("tool_name", place.of(call.name))
-        if ending != "closed" and isinstance(call.input, str) and role(next(reversed(value))) == "input":
+    if tool := tool or find_tool(name, tools):
+        if tool.name != name:
+            repairs.setdefault("tool_name", place.of(name))
+        if ending != "closed" and isinstance(fields.input, str) and role(next(reversed(value))) == "input":
             raise _unfinished(place)  # the text may go on after what looks like its last quote
-        found = _call(tool, call, fields, ending, place, repairs)
+        found = _call(tool, fields, ending, place, repairs)
         refuse_misplaced(tool, found.arguments or {}, value, fields.has, place)
         return found
-    if is_finish(call.name):
-        return _answered(fields, _finished(call, fields, place, repairs), ending, place)
-    raise unknown_tool(call.name, tools, place)
+    if is_finish(name):
+        return _answered(fields, _finished(fields, place, repairs), ending, place)
+    raise unknown_tool(name, tools, place)
 
 
 def answer_text(value: object) -> str | None:
@@ -104,12 +104,12 @@ def unlabelled(value: object) -> object:
     return value
 
 
-def _call(tool: Tool, call: Called, fields: Fields, ending: Ending, place: Place, repairs: dict[str, int]) -> Shape:
-    if not call.given and fields.weak:
+def _call(tool: Tool, fields: Fields, ending: Ending, place: Place, repairs: dict[str, int]) -> Shape:
+    if not fields.given and fields.weak:
         raise Unreadable("not_a_decision", place.start, f"the object names {tool.name} but has no action_input")
-    if ending != "closed" and (not call.given or "surplus_opener" in repairs):
+    if ending != "closed" and (not fields.given or "surplus_opener" in repairs):
         raise _unfinished(place)
-    inputs = arguments(tool, call.input, call.given, place, repairs)
+    inputs = arguments(tool, fields.input, fields.given, place, repairs)
     if has_answer(fields.answer):
         repairs.setdefault("premature_answer", place.of_key("final_answer"))
     return Shape(_text(fields.thought), tool, inputs, weak=fields.weak)
@@ -122,18 +122,17 @@ def _answered(fields: Fields, answer: str | None, ending: Ending, place: Place) 
     return Shape(_text(fields.thought), answer=answer, weak=fields.weak)
 
 
-def _finished(call: Called, fields: Fields, place: Place, repairs: dict[str, int]) -> str | None:
+def _finished(fields: Fields, place: Place, repairs: dict[str, int]) -> str | None:
     """The answer of an action such as "finish", which often stands in action_input."""
-    value = call.input
-    value = unlabelled(value)
+    value = unlabelled(fields.input)
     inside, beside = answer_text(value), answer_text(fields.answer)
     if inside is not None and beside is not None and inside != beside:
         hint = "action_input and final_answer hold different answers; give one in final_answer"
         raise Unreadable("conflict", place.of_key("final_answer"), hint)
     if inside is not None and isinstance(value, dict):
-        word = bare(str(call.name))[:40]
+        word = bare(fields.action)[:40]
         raise Unreadable("no_answer", place.of(word), f'{word} is no tool; write "action": "none" and the answer in final_answer')
-    repairs.setdefault("finish_word", place.of(str(call.name)))
+    repairs.setdefault("finish_word", place.of(fields.action))
     return inside if beside is None else beside
 
 

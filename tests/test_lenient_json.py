@@ -593,7 +593,7 @@ OBJECTS += [({"action": name, "action_input": {}}, (True, True, False, True)) fo
 
 @pytest.mark.parametrize(("value", "expected"), OBJECTS)
 def test_what_an_object_shows(value, expected):
-    assert (may_decide(value), is_decision_like(value), is_echo(value), is_whole(value)) == expected
+    assert (may_decide(value), is_decision_like(value), is_echo(value, read_keys(value)), is_whole(value)) == expected
 
 
 def test_which_answers_are_none():
