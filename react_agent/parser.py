@@ -103,7 +103,9 @@ def _whole(reading: Reading, text: str, tools: ToolRegistry) -> Decision:
 
 
 def _decision(found: Shape, repairs: Mapping[str, int]) -> Decision:
-    noted = tuple([Repair(name, at) for name, at in sorted(repairs.items(), key=_OFFSET)]) if repairs else ()
+    noted: tuple[Repair, ...] = ()
+    if repairs:
+        noted = tuple([Repair(name, at) for name, at in (sorted(repairs.items(), key=_OFFSET) if len(repairs) > 1 else repairs.items())])
     if found.tool:
         return Decision(found.thought, ToolCall(found.tool.name, found.arguments or {}), None, noted)
     return Decision(found.thought, None, found.answer, noted)

@@ -16,4 +16,5 @@ class Place(NamedTuple):
         return self.start if at < 0 else at
 
     def of_key(self, key: str) -> int:
-        return self.of(f'"{key}"')
+        at = self.text.find(f'"{key}"', self.start, self.end)
+        return self.start if at < 0 else at

@@ -55,7 +55,7 @@ def plain_shape(value: dict[str, Any], tools: ToolRegistry) -> Shape | None:
 def renamed_shape(value: dict[str, Any], keys: Keys, tools: ToolRegistry, place: Place, repairs: dict[str, int]) -> Shape | None:
     """The same for an object that is what the prompt asks for but for the names of its single keys and what it has beside them."""
     found = plain_shape({NAMES[part.role]: value[part.key] for part in keys.parts}, tools)
-    if not found or (found.tool and any(key in found.tool.parameter_set and key not in CANONICAL for key in value)):
+    if not found or (found.tool and not found.tool.parameter_set.isdisjoint(value)):
         return None
     for part in keys.parts:
         if part.key not in CANONICAL:
@@ -66,8 +66,9 @@ def renamed_shape(value: dict[str, Any], keys: Keys, tools: ToolRegistry, place:
 def shape(value: dict[str, Any], keys: Keys, ending: Ending, tools: ToolRegistry, place: Place, repairs: dict[str, int]) -> Shape:
     """What an object decides; ending says how it ended. Raises Unreadable for the reason why it decides nothing that may be used."""
     if len(value) < 2 or not keys.canonical:
-        value = unwrapped(value, keys, place, repairs)
-        keys = read_keys(value)
+        inner = unwrapped(value, keys, place, repairs)
+        keys = keys if inner is value else read_keys(inner)
+        value = inner
     fields = called(collect(value, keys, tools, place, repairs), tools, place, repairs)
     name = fields.action
     tool = tools.get(name) if name else None
