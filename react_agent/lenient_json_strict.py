@@ -77,9 +77,10 @@ def strict_container(text: str, start: int, repairs: dict[str, int], faults: lis
         if end - at > 2 * MAX_DEPTH or not part.isascii() or part.find("\\u", at, end) >= 0:
             _refuse_doubts(part[at:end], value)
     except json.JSONDecodeError as error:
-        cut = part is not text and (error.pos >= len(part) - _NEAR_END or error.msg.startswith("Unterminated"))
-        if cut or error.msg.startswith(_CONTROL):
-            return _again(text, start, repairs)
+        if error.msg.startswith(_CONTROL):
+            return _again(text, start, error.pos + start - at, repairs)
+        if part is not text and (error.pos >= len(part) - _NEAR_END or error.msg.startswith("Unterminated")):
+            return _again(text, start, -1, repairs)
         faults.append(error.pos + start - at)
         return None
     except (ValueError, RecursionError):
@@ -87,15 +88,16 @@ def strict_container(text: str, start: int, repairs: dict[str, int], faults: lis
     return value, end + start - at
 
 
-def _again(text: str, start: int, repairs: dict[str, int]) -> tuple[Any, int] | None:
-    """The same with all of the text, and with raw control characters."""
-    control = -1
+def _again(text: str, start: int, control: int, repairs: dict[str, int]) -> tuple[Any, int] | None:
+    """The same with all of the text, and with raw control characters. control: where the first of them stands, -1 while none is known."""
     try:
-        try:
-            value, end = _DECODER.raw_decode(text, start)
-        except json.JSONDecodeError as error:
+        if control < 0:
+            try:
+                value, end = _DECODER.raw_decode(text, start)
+            except json.JSONDecodeError as error:
+                control = error.pos
+        if control >= 0:
             value, end = _RAW_DECODER.raw_decode(text, start)
-            control = error.pos
         _refuse_doubts(text[start:end], value)
     except (ValueError, RecursionError):
         return None

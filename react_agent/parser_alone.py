@@ -23,6 +23,7 @@ _BEFORE = re.compile(
     r"|\s*+(?:ai|assistant)[ \t]*+:",
     re.IGNORECASE,
 )  # reasoning, the header of a channel, or the speaker
+_BEFORE_BEGINS = frozenset("<aA")
 _DOUBTFUL = re.compile(r"[\"“:：]|\[\s*\Z")  # in front of the object: a key, a label, a list
 _FENCED = re.compile(r"\s*+(?:(?:```|~~~)\s*+)?")
 _MATTERS = re.compile(r"[\"“:：]")  # in prose after the object, besides tags
@@ -67,7 +68,7 @@ def first_object(text: str) -> Tried:
 
 def _begin(text: str) -> int:
     """Where a reply begins: after reasoning, a channel's header or the speaker."""
-    before = _BEFORE.match(text)
+    before = _BEFORE.match(text) if text.lstrip()[:1] in _BEFORE_BEGINS else None
     return before.end() if before else 0
 
 
