@@ -23,7 +23,8 @@ def decode(body: str, at: int, repairs: dict[str, int], *, strict: bool) -> str:
     if bad:
         return _unescaped(body, at, repairs, escapes, bad, strict)
     if not escapes.isdisjoint(_QUOTES):
-        repairs.setdefault("bad_escape", at + body.index("\\"))
+        first = next(match for match in _ESCAPE.finditer(body) if match[1] in _QUOTES)
+        repairs.setdefault("bad_escape", at + first.start())
     return joined(_ESCAPE.sub(_decoded, body), at)
 
 

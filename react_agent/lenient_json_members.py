@@ -3,10 +3,11 @@
 import re
 
 from react_agent.lenient_json_escapes import decode
-from react_agent.lenient_json_keys import role
+from react_agent.lenient_json_keys import role, visible
 from react_agent.lenient_json_tokens import CLOSERS, CUT_KEY, HALF_KEY, KEY_AHEAD, PLAIN_KEY, QUOTE_REPAIR, WIDE, Unreadable, name_of
 
 _ESCAPED_KEY = re.compile(r'"((?:[^"\\\x00-\x1f]|\\.)*+)"[ \t\r\n]*+[:：]')
+_CONTROL = re.compile(r"[\x00-\x1f]")
 _MARKDOWN = re.compile(r"\\[\\_]")  # an underscore that is escaped for Markdown; an escaped backslash before one is JSON's own
 
 
@@ -18,6 +19,7 @@ def read_key(text: str, pos: int, repairs: dict[str, int]) -> tuple[str, int]:
         body = _MARKDOWN.sub(_unmarked, match[1])
         if body != match[1]:
             repairs.setdefault("bad_escape", pos)
+        _note_colon(match, text, repairs)
         return decode(body, pos + 1, repairs, strict=True), match.end()
     if match := KEY_AHEAD.match(text, pos):
         _note(match, text, repairs)
@@ -42,6 +44,14 @@ def _note(match: re.Match[str], text: str, repairs: dict[str, int]) -> None:
         repairs.setdefault("over_escaped", pos)
     elif text[pos] in QUOTE_REPAIR:
         repairs.setdefault(QUOTE_REPAIR[text[pos]], pos)
+    if _CONTROL.search(name_of(match)):
+        repairs.setdefault("raw_control", pos)
+    elif visible(match[0]) != match[0]:
+        repairs.setdefault("invisible", pos)
+    _note_colon(match, text, repairs)
+
+
+def _note_colon(match: re.Match[str], text: str, repairs: dict[str, int]) -> None:
     if text[match.end() - 1] in WIDE:
         repairs.setdefault("full_width", match.end() - 1)
 

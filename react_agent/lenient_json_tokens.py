@@ -61,7 +61,7 @@ NOT_NUMBERS = frozenset({"nan", "infinity", "inf"})
 _ENDS = ("```", "~~~", "<|", "</")
 # Who speaks next in a dialogue that the model invents: only at the start of a line.
 SPEAKER = (
-    r"[ \t>*#_\[]*+(?:observations?|(?:[^\W_]{1,20}[ _-]){0,2}+(?:results?|outputs?)|(?:tool|function|api)[ _]responses?|users?|humans?"
+    r"[ \t>*#_\[]*+(?:observations?|(?:[^\W_]{1,20}[ _-]){0,2}(?:results?|outputs?)|(?:tool|function|api)[ _]responses?|users?|humans?"
     r"|assistant|system|ai|question|观察结果|观察|观测|(?:工具|函数|查询|搜索)?结果|工具返回|用户|助手|系统)"
     r"[ \t]*+\d*[ \t*_\]]*+(?:[:：]|\n|\Z)"
 )

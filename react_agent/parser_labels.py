@@ -76,7 +76,7 @@ class Label:
 def begins_label(line: str) -> bool:
     """Could a line be a label that was cut before its colon?"""
     word = line.strip(" \t*_`#>-").casefold()
-    return word != "" and any(label.startswith(word) for label in _COMMON)
+    return line.strip() != "" and any(label.startswith(word) for label in _COMMON)
 
 
 def find_labels(text: str, begin: int, end: int, guide: Guide) -> tuple[list[Label], int]:

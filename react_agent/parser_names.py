@@ -22,7 +22,8 @@ def bare(name: str) -> str:
     r"""A name without what models put around it: blanks, quotes, backticks, an empty (), a namespace, Markdown's \_."""
     name = visible(name).replace("\\_", "_").strip(_EDGES)
     name = name.removesuffix("()").strip(_EDGES)
-    return _NAMESPACE.sub("", name, count=1) if "." in name and len(name) < 200 else name
+    space = _NAMESPACE.match(name) if "." in name else None
+    return name[space.end() :] if space else name
 
 
 def find_tool(name: str, tools: ToolRegistry) -> Tool | None:

@@ -336,6 +336,7 @@ REPLIES = [
 SPEAKERS = ["Observation", "observations", "Result", "Search Results", "my tool_output", "Outputs", "API Response", "function_response",
             "Tool Responses", "User", "Users", "Human", "Humans", "Assistant", "System", "AI", "Question", "观察结果", "观察", "观测", "结果", "工具结果",
             "函数结果", "查询结果", "搜索结果", "工具返回", "用户", "助手", "系统"]  # fmt: skip
+SPEAKERS += ["Result 2", "_Result_", "Tool Output 2", "search results 10"]
 FORMS = ["> {}:", "[{}]:", "_{}_ :", "## {}:", "{} 2:", "**{}:**", "{}：", "{}\n"]
 REPLIES += [(f"{CALL}\n{speaker}: 1\n{OTHER}", 'search {"query": "x"} | invented_observation') for speaker in SPEAKERS]
 REPLIES += [(f"{CALL}\n{form.format('Observation')} 1\n{OTHER}", 'search {"query": "x"} | invented_observation') for form in FORMS]

@@ -292,6 +292,8 @@ def test_shapes(text, expected):
 TOOLS = [
     ({"functions.search": ["query"], "search": ["query"]}, '{"action": "functions.search", "action_input": {}}', "functions.search {}"),
     ({"functions.search": ["query"], "search": ["query"]}, "Action: functions.search\nAction Input: {}", "functions.search {} | label_text"),
+    ({"my_search": ["query"]}, '{"action": "my_tools.search", "action_input": {"query": "x"}}', "! unknown_tool"),
+    ({"my_search": ["query"]}, '{"action": "Tools.my_search", "action_input": {"query": "x"}}', 'my_search {"query": "x"} | tool_name'),
     ({"search": ["query"], "Search": ["query"]}, '{"action": "`search`", "action_input": {}}', "search {} | tool_name"),
     ({"search": ["query"], "Search": ["query"]}, '{"action": "SEARCH", "action_input": {}}', "! unknown_tool"),
     ({"web_search": ["query"]}, '{"action": "Web  Search", "action_input": {}}', "web_search {} | tool_name"),
