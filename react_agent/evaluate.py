@@ -65,22 +65,30 @@ def evaluate(
                 on_outcome(outcome)
 
     _run_all(run, to_do(tasks, evaluation.outcomes, repeat), parallel, cancel)
-    if cancel.is_set() and evaluation.ending == "done":
+    if cancel.is_set() and evaluation.ending == "done" and to_do(tasks, evaluation.outcomes, repeat):
         evaluation.ending = "cancelled"
     evaluation.outcomes = _in_order(evaluation.outcomes, tasks)
     return evaluation
 
 
 def _run_all(run: Callable[[Job], None], jobs: Sequence[Job], parallel: int, cancel: threading.Event) -> None:
-    """Run the jobs in threads, all of which have ended when this returns; Ctrl-C sets cancel. Raises what a job raised.
+    """Run the jobs in threads, all of which have ended when this returns; Ctrl-C sets cancel, a second one gets out at once. Raises what
+    a job raised, which sets cancel too.
 
     The jobs keep what they have done themselves, and this thread only waits: Ctrl-C, which Python hears in the main thread, cannot
     come between a result and its keeping.
     """
+
+    def ended_badly(future: Future[None]) -> None:
+        if future.exception():
+            cancel.set()
+
     with ThreadPoolExecutor(parallel, thread_name_prefix="evaluate") as pool:
         left: set[Future[None]] = set()
         try:
-            left = {pool.submit(run, job) for job in jobs}
+            for job in jobs:
+                left.add(future := pool.submit(run, job))
+                future.add_done_callback(ended_badly)
             while left:
                 ended, left = wait(left, HEARING_S, FIRST_EXCEPTION)
                 for future in ended:

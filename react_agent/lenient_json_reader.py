@@ -39,6 +39,11 @@ class Reading(NamedTuple):
     inferred: bool = False
     repairs: Mapping[str, int] = _NO_REPAIRS
 
+    @property
+    def is_sure(self) -> bool:
+        """Is it plain which members stand inside which brace?"""
+        return self.ending == "closed" and "surplus_closer" not in self.repairs
+
 
 def reopened(text: str, end: int) -> bool:
     """Does a decision's member follow where an object seems to have ended, so that the brace before it was one too many?"""
@@ -103,7 +108,7 @@ class Reader:
             elif isinstance(frame.container, list):
                 self._item(frame, frame.container, char)
             elif char not in ",}]" and text_ends(text, self._pos):
-                return self._unfinished("cut" if self._is_hidden() else "ended")
+                return self._unfinished("cut" if frame.commas or self._is_hidden() else "ended")
             else:
                 self._member(frame, frame.container, char)
         raise Unreadable("bad_syntax", self._pos, "the object has too many members that are not plain JSON")
@@ -146,6 +151,8 @@ class Reader:
     def _member(self, frame: Frame, container: dict[str, Any], char: str) -> None:
         pos = self._pos
         if char == ",":
+            if not container and (len(self._frames) > 1 or self._as_input):
+                raise Unreadable("bad_syntax", pos, "a comma stands where a member should; a brace before it may be missing")
             if frame.commas or not container:
                 self._repairs.setdefault("extra_comma", pos)
             frame.commas += 1
@@ -159,10 +166,13 @@ class Reader:
             self._repairs.setdefault("surplus_opener", pos)
             self._pos = pos + 1
         else:
-            if container and not frame.commas:
+            follows = bool(container) and not frame.commas
+            if follows:
                 self._repairs.setdefault("missing_comma", pos)
             frame.key, self._pos = read_key(self._text, pos, self._repairs)
             frame.key_at = pos
+            if follows and len(self._frames) > 1 and "half_quoted_key" in self._repairs and self._text[pos] not in CLOSERS:
+                raise Unreadable("bad_syntax", pos, "a comma and a quote are missing before a key of the input")
 
     def _item(self, frame: Frame, container: list[Any], char: str) -> None:
         if not frame.commas and container and char == ",":
@@ -205,6 +215,8 @@ class Reader:
             self._pos = pos + 1
             self._pop()
         elif len(frames) > 1 and (char == "}") == isinstance(frames[-2].container, dict):
+            if not frame.container:
+                raise Unreadable("bad_syntax", pos, "one of two brackets is the wrong one; close [ with ] and { with }")
             if isinstance(frame.container, list) and len(frame.container) == 1 and isinstance(frame.container[0], list):
                 raise Unreadable("bad_syntax", pos, "one bracket is missing or one is too many: [[ needs ]] at its end")
             self._repairs.setdefault("mismatched_closer", pos)
@@ -215,12 +227,15 @@ class Reader:
             raise Unreadable("bad_syntax", pos, f"{char} closes nothing that is open")
 
     def _stray_bracket(self) -> None:
-        """A ] where no list is open: it was meant to close the input if a key of the decision follows, else it is one too many."""
+        """A ] where no list is open: it was meant to close the input if a key of the decision follows. Else it is one too many, which
+        only a decision may have: in its input a [ may be missing."""
         follows = _REOPENED.match(self._text, self._pos + 1)
         self._pos += 1
         if len(self._frames) == 2 and follows and strong_role(follows[1]) and follows[1] not in self._parameters():
             self._repairs.setdefault("mismatched_closer", self._pos - 1)
             self._pop()
+        elif len(self._frames) == 2 or self._as_input:
+            raise Unreadable("bad_syntax", self._pos - 1, "a ] closes no list; write its [ too, or leave it out")
         else:
             self._repairs.setdefault("surplus_closer", self._pos - 1)
 

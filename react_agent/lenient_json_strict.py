@@ -15,6 +15,7 @@ _PART = 4096  # an error's constructor counts the lines before it, so that the d
 _NEAR_END = 20
 _WHOLE_ENDS = ('"', "}", "]")  # of a value that cannot go on
 as_json: Callable[[object], str] = json.JSONEncoder(ensure_ascii=False).encode  # made once: dumps() makes one for each call
+_LONGEST_NAME = 80  # of one that may stand in a mended object
 _CONTROL = "Invalid control character"
 
 
@@ -32,7 +33,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _plain_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """The same with names of usual characters only: a quote or a bracket in a name may be one of what is wrong."""
     for name, _ in pairs:
-        if not name.isidentifier():
+        if not name.isidentifier() or len(name) > _LONGEST_NAME:
             raise _Doubtful
     return _object(pairs)
 

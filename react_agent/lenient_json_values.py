@@ -25,7 +25,7 @@ def read_number(text: str, pos: int) -> tuple[int | float, int]:
         value = float(match[0]) if match[1] or match[2] else int(match[0])
     except ValueError:  # more digits than Python reads
         raise _bad_number(text, pos) from None
-    if math.isinf(value):
+    if isinstance(value, float) and math.isinf(value):
         raise _bad_number(text, pos)
     return value, end
 

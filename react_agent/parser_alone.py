@@ -19,11 +19,10 @@ from react_agent.segments import MARK, TURN_END
 
 _BEFORE = re.compile(
     r"(?:\s*+<think>(?:[^<]++|<(?!/?think[\s>]))*+</think>)++"
-    r"|\s*+(?:<\|start\|>assistant)?+<\|channel\|>(?:final|commentary)<\|message\|>"
-    r"|\s*+(?:ai|assistant)[ \t]*+:",
+    r"|\s*+(?:<\|start\|>assistant)?+<\|channel\|>(?:final|commentary)<\|message\|>",
     re.IGNORECASE,
-)  # reasoning, the header of a channel, or the speaker
-_BEFORE_BEGINS = frozenset("<aA")
+)  # reasoning, or the header of a channel
+_SPEAKER = re.compile(r"\s*+(?:ai|assistant)[ \t]*+:", re.IGNORECASE)
 _DOUBTFUL = re.compile(r"[\"“:：]|\[\s*\Z")  # in front of the object: a key, a label, a list
 _FENCED = re.compile(r"\s*+(?:(?:```|~~~)\s*+)?")
 _MATTERS = re.compile(r"[\"“:：]")  # in prose after the object, besides tags
@@ -60,6 +59,8 @@ def read_alone(text: str, tried: Tried, tools: ToolRegistry) -> tuple[Shape, Map
 def first_object(text: str) -> Tried:
     """The object of a text that begins with something else, if nothing that matters stands before it."""
     begin = _begin(text)
+    if not begin and (speaker := _SPEAKER.match(text)):
+        begin = speaker.end()
     mark = MARK.search(text, begin)
     if not mark or mark.lastgroup != "object" or text[mark.start()] != "{" or _DOUBTFUL.search(text, begin, mark.start()):
         return Tried(-1)
@@ -67,8 +68,8 @@ def first_object(text: str) -> Tried:
 
 
 def _begin(text: str) -> int:
-    """Where a reply begins: after reasoning, a channel's header or the speaker."""
-    before = _BEFORE.match(text) if text.lstrip()[:1] in _BEFORE_BEGINS else None
+    """Where a reply begins: after reasoning or a channel's header."""
+    before = _BEFORE.match(text) if text.lstrip().startswith("<") else None
     return before.end() if before else 0
 
 
@@ -99,7 +100,7 @@ def read_damaged(text: str, tried: Tried, tools: ToolRegistry, *, cut: bool) -> 
     if cut and reading.ending != "closed":
         raise was_cut(reading.end)
     value, repairs = reading.value, dict(reading.repairs)
-    found = plain_shape(value, tools) if reading.ending == "closed" else None
+    found = plain_shape(value, tools) if reading.is_sure else None
     if not found:
         keys = read_keys(value)
         if is_echo(value, keys):

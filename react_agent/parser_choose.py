@@ -29,7 +29,7 @@ _TURN = (
     r"|(?<=\[)TOOL_RESULTS\]"
 )
 _NEXT_SPEAKER = re.compile(rf"[\n<\[](?:(?<=\n){SPEAKER}|{_TURN})", re.IGNORECASE)
-KEY = re.compile(r'"(?:thought|action|action_input|final_answer)"\s*:')
+KEY = re.compile(r"""["'“]?(?:thought|action|action_input|final_answer)["'”]\s*[:：]""")
 _NOT_WORDS = re.compile(r"```\w*|~~~\w*|<[^<>\n]{0,80}>|\[/?[A-Z_]+\]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 QUOTES = ('"', "'")
@@ -179,7 +179,7 @@ class Choice:
         if self._cut and reading.ending != "closed":
             raise was_cut(reading.end)
         value = reading.value
-        if reading.ending == "closed" and not found.quoted and (plain := plain_shape(value, self._tools)):
+        if reading.is_sure and not found.quoted and (plain := plain_shape(value, self._tools)):
             return Chosen(plain, dict(reading.repairs), found)
         if found.recipient and not is_decision_like(value):
             value = {"action": found.recipient, "action_input": value}

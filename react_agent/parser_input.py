@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from react_agent.lenient_json import Unreadable, as_json, read_object, strict_text
-from react_agent.lenient_json_keys import CANONICAL, Role, visible
+from react_agent.lenient_json_keys import CANONICAL, Role, role, visible
 from react_agent.parser_names import is_none
 from react_agent.parser_place import Place
 from react_agent.registry import Tool
@@ -96,18 +96,23 @@ def _clean(tool: Tool, value: dict[str, Any], place: Place, repairs: dict[str, i
     return value
 
 
-def refuse_misplaced(tool: Tool, inputs: dict[str, Any], value: dict[str, Any], has: Collection[Role], place: Place) -> None:
+def refuse_misplaced(
+    tool: Tool, inputs: dict[str, Any], value: dict[str, Any], has: Collection[Role], place: Place, *, in_doubt: bool
+) -> None:  # fmt: skip
     """Unreadable if the input of value was closed too late or too early.
 
     Too late: one of the decision's keys stands in it and not beside it. Too early: one of the tool's parameters stands beside it
-    and not in it. has: the parts of a decision that value holds.
+    and not in it. has: the parts of a decision that value holds. in_doubt: a brace was missing or one too many, so that other names of
+    the decision's keys count too, and parameters that have one of its names.
     """
+    names = tool.parameter_set
     for key in inputs:
-        if key in CANONICAL and CANONICAL[key] not in has and key not in tool.parameter_names:
-            raise Unreadable("bad_input", place.of_key(key), f'"{key}" stands inside action_input; close action_input before it')
+        part = CANONICAL.get(key) or (role(key) if in_doubt else None)
+        if part and part not in has and key not in names:
+            raise Unreadable("bad_input", place.of_key(key), f'"{key[:_SHOWN]}" stands inside action_input; close action_input before it')
     for key in value:
-        if key in tool.parameter_names and key not in CANONICAL and key not in inputs:
-            raise Unreadable("bad_input", place.of_key(key), f'"{key}" stands beside action_input; write it inside')
+        if key in names and key not in inputs and (in_doubt or key not in CANONICAL):
+            raise Unreadable("bad_input", place.of_key(key), f'"{key[:_SHOWN]}" stands beside action_input; write it inside')
 
 
 def _bad_input(tool: Tool, place: Place, what: str) -> Unreadable:

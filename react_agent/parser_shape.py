@@ -83,7 +83,7 @@ def shape(value: dict[str, Any], keys: Keys, ending: Ending, tools: ToolRegistry
         if ending != "closed" and isinstance(fields.input, str) and role(next(reversed(value))) == "input":
             raise _unfinished(place)  # the text may go on after what looks like its last quote
         found = _call(tool, fields, ending, place, repairs)
-        refuse_misplaced(tool, found.arguments or {}, value, fields.has, place)
+        refuse_misplaced(tool, found.arguments or {}, value, fields.has, place, in_doubt=ending != "closed" or "surplus_closer" in repairs)
         return found
     if is_finish(name):
         return _answered(fields, _finished(fields, place, repairs), ending, place)

@@ -108,7 +108,7 @@ class _Reply:
             for name, at in given.reading.repairs.items():
                 self.repairs.setdefault(name, at)
             inputs = arguments(tool, given.reading.value, True, place, self.repairs)
-            refuse_misplaced(tool, inputs, {}, ("action", "input"), place)
+            refuse_misplaced(tool, inputs, {}, ("action", "input"), place, in_doubt=False)
             return inputs
         if not self.stopped:
             raise Unreadable("truncated", place.start, "the reply may have been cut; send action_input as JSON", cut=True)

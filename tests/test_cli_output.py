@@ -63,14 +63,14 @@ def test_on_a_terminal_an_answer_is_shown_and_not_obeyed(monkeypatch):
 
 def test_what_people_write_stays_readable_and_what_turns_the_text_round_does_not():
     assert printable("1\u202f234\u00a0€ 中文\u3000👩\u200d🚀") == "1\u202f234\u00a0€ 中文\u3000👩\u200d🚀"
-    assert printable("\u202eabc\u2066\x9b") == "\\x202eabc\\x2066\\x9b"
+    assert printable("\u202eabc\u2066\x9b") == "\\u202eabc\\u2066\\x9b"
 
 
 def test_on_a_terminal_what_a_tool_wrote_into_its_traceback_is_not_obeyed(monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
     with output.log_shown():
         logging.getLogger("react_agent").error("the tool crashed:\n%s", "ValueError: \x1b[2J\u202e")
-    assert sys.stderr.getvalue() == "the tool crashed:\nValueError: \\x1b[2J\\x202e\n"
+    assert sys.stderr.getvalue() == "the tool crashed:\nValueError: \\x1b[2J\\u202e\n"
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")

@@ -284,7 +284,7 @@ def test_chat_answers_line_by_line_and_obeys_its_commands(served, reply, capsys,
 def test_a_reply_cannot_steer_the_terminal():
     stream = io.StringIO()
     PlainPrinter(stream).block("reply", "a\x1b[31mb\r\x07\u202e\ud800\nnext")
-    assert stream.getvalue() == "reply    a\\x1b[31mb\\x0d\\x07\\x202e\\xd800\n         next\n"
+    assert stream.getvalue() == "reply    a\\x1b[31mb\\x0d\\x07\\u202e\\ud800\n         next\n"
     assert printable("Ü 中 😀\ttab") == "Ü 中 😀\ttab"
 
 

@@ -283,7 +283,7 @@ def test_the_question_shows_everything_and_lets_nothing_steer_the_terminal():
         "write wants to run. It has side effects.\n"
         "Careful: text from outside was read before, so this may not be your or the model's own idea.\n"
         '  path = "a\\u001b[1m.txt"\n'
-        '  text = "two\\nlines\\x9b\\x202e"\n'
+        '  text = "two\\nlines\\x9b\\u202e"\n'
         "  count = 3\n"
         "What it would do:\n"
         "  -old\n"

@@ -183,6 +183,24 @@ def test_ctrl_c_loses_no_outcome_that_is_just_being_kept():
     assert (evaluation.ending, [outcome.id for outcome in evaluation.outcomes], seen) == ("cancelled", ["t0"], ["t0"])
 
 
+def test_a_result_that_cannot_be_kept_stops_the_others():
+    seen = []
+
+    def full(outcome):
+        seen.append(outcome.id)
+        raise OSError("no space left on device")
+
+    with pytest.raises(OSError, match="no space left"):
+        evaluate(PLAIN, agents(adding), on_outcome=full)
+    assert seen == ["t0"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT is sent as POSIX does")
+def test_ctrl_c_behind_the_last_result_changes_nothing():
+    evaluation = evaluate(PLAIN[:2], agents(adding), on_outcome=lambda outcome: None if outcome.id == "t0" else os.kill(os.getpid(), signal.SIGINT))
+    assert (evaluation.ending, len(evaluation.outcomes)) == ("done", 2)
+
+
 def test_an_endpoint_that_is_gone_ends_the_evaluation():
     tasks = [replace(PLAIN[0], id=f"t{number}") for number in range(50)]
     calls = []

@@ -69,7 +69,11 @@ REPLIES = [
     ('So: {"final_answer": "x"', "! truncated"),
     (f"<|channel|>commentary to=functions.now<|message|>{BARE}", 'search {"query": "x"}'),
     ('<|channel|>commentary to=functions.search<|message|>{"action": "now", "action_input": {}}', "now {}"),
+    ("{'thought': [], 'action': 'now', }action_input': 1, 'final_answer': 'a b'}", "! unescaped_quote"),
     # quoted in a sentence
+    ('AI: {"action": "now", "action_input": {}} is wrong.', "! not_a_decision"),
+    ('Assistant: {"action": "now", "action_input": {}}, no way', "! not_a_decision"),
+    ('AI: {"action": "now", "action_input": {}}', "now {}"),
     (f"I call {BARE} because it is late.", "! not_a_decision"),
     (f"I call {BARE}.", "! not_a_decision"),
     (f"I call {BARE[:-1]}.", "! not_a_decision"),

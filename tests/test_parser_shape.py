@@ -228,6 +228,16 @@ REPLIES = [
     ('{"action": "n/a", "final_answer": "y"}', "= y"),
     ('{"action": "完成", "final_answer": "y"}', "= y | finish_word"),
     ('{"action": "finish", "action_input": {"最终答案": "y"}}', "= y | finish_word"),
+    # what a wrong bracket may have put inside or outside of the input
+    ('{"action": "now", "action_input": {"answer": null}', "! bad_input"),
+    ('{"action": "search", "action_input": {"query": "x", "最终答案": "y"}', "! bad_input"),
+    ('{"action": "search", "action_input": {"query": "x", "response": "y"}', "! bad_input"),
+    ('{"action": "search", "action_input": {"query": "x", "response": "y"}}', 'search {"query": "x", "response": "y"}'),
+    ('{"action": "search", "action_input": {"query": "x", "name": "y"}', 'search {"query": "x", "name": "y"} | missing_closer'),
+    ('{"final_answer": "Paris", "action_input": {}, <|im_end|>', "! truncated"),
+    ('{"action": "search", "action_input": {"query": ' + "1" * 400 + ", }}", 'search {"query": ' + "1" * 400 + "} | trailing_comma"),
+    ("{'action': 'search', 'action_input': {'query': " + "1" * 400 + "}, 'thought': \"it's\"}",
+     'search {"query": ' + "1" * 400 + "} | single_quotes"),
     # names of its own, and what stands beside them
     ('{"tool": "now", "args": {}, "note": "x"}', "now {} | alias_key"),
     ('{"tool": "search", "args": {}, "query": "x"}', "! bad_input"),
@@ -292,6 +302,9 @@ def test_shapes(text, expected):
 TOOLS = [
     ({"functions.search": ["query"], "search": ["query"]}, '{"action": "functions.search", "action_input": {}}', "functions.search {}"),
     ({"functions.search": ["query"], "search": ["query"]}, "Action: functions.search\nAction Input: {}", "functions.search {} | label_text"),
+    ({"say": ["thought"]}, '{"action": "say", "action_input": {}}, "thought": "hello"}, "thought": "x"}', "! bad_input"),
+    ({"say": ["thought"]}, '{"thought": "t", "action": "say", "action_input": {"thought": "x"}', 'say {"thought": "x"} | missing_closer'),
+    ({"say": ["thought"]}, '{"thought": "t", "action": "say", "action_input": {}}', "say {}"),
     ({"my_search": ["query"]}, '{"action": "my_tools.search", "action_input": {"query": "x"}}', "! unknown_tool"),
     ({"my_search": ["query"]}, '{"action": "Tools.my_search", "action_input": {"query": "x"}}', 'my_search {"query": "x"} | tool_name'),
     ({"search": ["query"], "Search": ["query"]}, '{"action": "`search`", "action_input": {}}', "search {} | tool_name"),

@@ -100,7 +100,11 @@ class RichPrinter:
 
 def printable(text: str) -> str:
     """Control characters, and what turns the reading direction, made visible, so that a reply cannot steer the terminal."""
-    return "".join(ch if ch.isprintable() or _is_harmless(ch) else f"\\x{ord(ch):02x}" for ch in text)
+    return "".join(ch if ch.isprintable() or _is_harmless(ch) else _escape(ch) for ch in text)
+
+
+def _escape(ch: str) -> str:
+    return f"\\x{ord(ch):02x}" if ord(ch) < 0x100 else f"\\u{ord(ch):04x}"
 
 
 def _is_harmless(ch: str) -> bool:

@@ -37,7 +37,7 @@ UNMARKED = {"classic_text", "yaml", "prose", "schema_echo", "conflict", "special
 BITS = [
     '"', "'", "`", "{", "}", "[", "]", "(", ")", ",", ":", "\\", "\\\\", '\\"', "\\n", "\n", "\n\n", "\t", " ", "//", "/*", "*/", "#", "...",
     "```", "```json\n", "<think>", "</think>", "<|im_end|>", "<|channel|>final<|message|>", "<|channel|>analysis<|message|>", "</s>", "null",
-    "None", "True", "NaN", "1e999", "007", "“", "”", "‘", "’", "，", "：", "｛", "｝", "\u200b", "\ufeff", "\x00", "\ud83d", "\nObservation: 3\n",
+    "None", "True", "NaN", "1e999", "007", "1" * 400, "“", "”", "‘", "’", "，", "：", "｛", "｝", "\u200b", "\ufeff", "\x00", "\ud83d", "\nObservation: 3\n",
     "\nAction: ", "\nAction Input: ", "\nFinal Answer: ", "Thought: ", '"action": ', '"action_input": {', '"final_answer": ', '"}', '"},', '"]',
     "user: ", "\u2028", "&", "$", "<", ">", "|",
 ]  # fmt: skip
