@@ -21,6 +21,7 @@ Guide = Callable[[object], Collection[str]]  # the name in "action", None while 
 
 _NO_REPAIRS: Mapping[str, int] = MappingProxyType({})
 _REOPENED = re.compile(r"""\s*+[,，]?\s*+["'“]([^"'“”\\\n]{1,40})["'”]\s*+[:：]""")
+_LAST_BRACE = re.compile(r"\s*+\}\s*+(?:\Z|[`~<])")
 _HIDDEN = re.compile(r"['`’”]\s*+[,}\]]")
 
 
@@ -55,8 +56,8 @@ class Reader:
     """Reads one object; run() once. as_input: the object is a tool's input by itself, not a decision. fault: see read_object()."""
 
     __slots__ = (
-        "_as_input", "_fault", "_frames", "_guide", "_named", "_pos", "_repairs", "_root", "_skipped", "_start", "_strings", "_text",
-        "_top", "_tries",
+        "_as_input", "_fault", "_frames", "_guide", "_led", "_named", "_pos", "_repairs", "_root", "_skipped", "_start", "_strings",
+        "_text", "_top", "_tries",
     )  # fmt: skip
 
     def __init__(self, text: str, start: int, guide: Guide, *, opener: bool, as_input: bool, fault: int = 0) -> None:
@@ -70,6 +71,7 @@ class Reader:
         self._guide = guide
         self._as_input = as_input
         self._fault = fault
+        self._led = -1  # the last comma in the input that stands in front of its first member
         self._tries = _STRICT_TRIES
         self._skipped = 0, 0  # the last comment or the like
         self._named: tuple[object, Collection[str]] | None = None
@@ -117,6 +119,8 @@ class Reader:
         """What there is of an object whose last brace is missing."""
         if len(self._frames) > 1 or self._as_input:
             raise Unreadable("truncated", self._pos, "the reply ends before all brackets are closed", cut=True)
+        if self._led >= 0:
+            raise Unreadable("bad_syntax", self._led, "one brace is missing, perhaps in front of this comma; write all of them")
         self._repairs.setdefault("missing_closer", self._pos)
         if ending == "cut":
             self._pos = len(self._text)
@@ -151,10 +155,10 @@ class Reader:
     def _member(self, frame: Frame, container: dict[str, Any], char: str) -> None:
         pos = self._pos
         if char == ",":
-            if not container and (len(self._frames) > 1 or self._as_input):
-                raise Unreadable("bad_syntax", pos, "a comma stands where a member should; a brace before it may be missing")
             if frame.commas or not container:
                 self._repairs.setdefault("extra_comma", pos)
+            if not container and len(self._frames) > 1:
+                self._led = pos
             frame.commas += 1
             frame.comma_at = pos
             if frame.commas > _MOST_COMMAS:
@@ -227,11 +231,13 @@ class Reader:
             raise Unreadable("bad_syntax", pos, f"{char} closes nothing that is open")
 
     def _stray_bracket(self) -> None:
-        """A ] where no list is open: it was meant to close the input if a key of the decision follows. Else it is one too many, which
-        only a decision may have: in its input a [ may be missing."""
+        """A ] where no list is open: it was meant to close the input if a key of the decision or its last brace follows. Else it is one too
+        many, which only a decision may have: in its input a [ may be missing."""
         follows = _REOPENED.match(self._text, self._pos + 1)
         self._pos += 1
-        if len(self._frames) == 2 and follows and strong_role(follows[1]) and follows[1] not in self._parameters():
+        goes_on = follows is not None and strong_role(follows[1]) is not None and follows[1] not in self._parameters()
+        last = goes_on or _LAST_BRACE.match(self._text, self._pos)
+        if last and len(self._frames) == 2 and self._frames[1].container and not self._as_input:
             self._repairs.setdefault("mismatched_closer", self._pos - 1)
             self._pop()
         elif len(self._frames) == 2 or self._as_input:
