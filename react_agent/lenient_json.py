@@ -6,7 +6,8 @@ reading is possible: it never closes a string or a container inside a tool's inp
 
 import re
 
-from react_agent.lenient_json_reader import Ending, Guide, Reader, Reading, reopened
+from react_agent.lenient_json_reader import Reader
+from react_agent.lenient_json_reading import Ending, Guide, Reading, reopened
 from react_agent.lenient_json_strict import MAX_DEPTH, as_json, mended_object, strict_container, strict_text, unclosed
 from react_agent.lenient_json_tokens import SPEAKER, Unreadable
 

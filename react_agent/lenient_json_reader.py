@@ -2,12 +2,12 @@
 
 import json
 import re
-from collections.abc import Callable, Collection, Mapping
-from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from collections.abc import Collection
+from typing import Any
 
 from react_agent.lenient_json_keys import role, strong_role
 from react_agent.lenient_json_members import read_key
+from react_agent.lenient_json_reading import REOPENED, Ending, Guide, Reading, reopened
 from react_agent.lenient_json_strict import MAX_DEPTH, strict_container
 from react_agent.lenient_json_strings import Frame, Strings, Zone
 from react_agent.lenient_json_tokens import BLANK, CLOSERS, NOISE, NULL, ORDINARY, QUICK_ITEM, QUICK_MEMBER, WIDE, Unreadable, text_ends
@@ -16,40 +16,8 @@ from react_agent.lenient_json_values import NUMBER_STARTS, read_number, read_wor
 _MOST_STEPS = 50_000  # of those that take more than the standard decoder or a look at a plain member
 _MOST_COMMAS = 50  # in a row
 _STRICT_TRIES = 4  # containers that the standard decoder is asked to read, as long as it fails
-Ending = Literal["closed", "ended", "open", "cut"]
-Guide = Callable[[object], Collection[str]]  # the name in "action", None while unknown -> the parameters that may follow
-
-_NO_REPAIRS: Mapping[str, int] = MappingProxyType({})
-_REOPENED = re.compile(r"""\s*+[,，]?\s*+["'“]([^"'“”\\\n]{1,40})["'”]\s*+[:：]""")
 _LAST_BRACE = re.compile(r"\s*+\}\s*+(?:\Z|[`~<])")
 _HIDDEN = re.compile(r"['`’”]\s*+[,}\]]")
-
-
-class Reading(NamedTuple):
-    """One object as the model wrote it.
-
-    end: the offset after it. inferred: the end of a string had to be inferred. repairs: the first offset of each kind. ending:
-    closed, the model wrote the last brace; ended, a fence, a token or the next speaker stands in its place; open, the text
-    ended after a whole value; cut, it ended in the middle of something, which is left out.
-    """
-
-    value: dict[str, Any]
-    start: int
-    end: int
-    ending: Ending = "closed"
-    inferred: bool = False
-    repairs: Mapping[str, int] = _NO_REPAIRS
-
-    @property
-    def is_sure(self) -> bool:
-        """Is it plain which members stand inside which brace?"""
-        return self.ending == "closed" and "surplus_closer" not in self.repairs
-
-
-def reopened(text: str, end: int) -> bool:
-    """Does a decision's member follow where an object seems to have ended, so that the brace before it was one too many?"""
-    follows = _REOPENED.match(text, end)
-    return follows is not None and strong_role(follows[1]) is not None
 
 
 class Reader:
@@ -233,7 +201,7 @@ class Reader:
     def _stray_bracket(self) -> None:
         """A ] where no list is open: it was meant to close the input if a key of the decision or its last brace follows. Else it is one too
         many, which only a decision may have: in its input a [ may be missing."""
-        follows = _REOPENED.match(self._text, self._pos + 1)
+        follows = REOPENED.match(self._text, self._pos + 1)
         self._pos += 1
         goes_on = follows is not None and strong_role(follows[1]) is not None and follows[1] not in self._parameters()
         last = goes_on or _LAST_BRACE.match(self._text, self._pos)
