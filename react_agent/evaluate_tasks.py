@@ -64,7 +64,8 @@ def task_from(body: Mapping[str, Any], where: str, functions: Functions) -> Task
     texts = {name: body.get(name, "") for name in ("id", "question", "kind")}
     for name, value in texts.items():
         if not isinstance(value, str) or (name != "kind" and not value.strip()):
-            raise ConfigError(f"{where}: a task's {name} must be a text, not {value!r}")
+            what = f"a task needs a {name}" if name not in body else f"a task's {name} must be a text, not {value!r}"
+            raise ConfigError(f"{where}: {what}")
     flags = {name: body.get(name, False) for name in ("needs_tool", "failed_call_counts")}
     tools = body.get("tools", [])
     if not all(isinstance(value, bool) for value in flags.values()):
@@ -80,7 +81,8 @@ def chosen(tasks: Sequence[Task], patterns: Sequence[str]) -> list[Task]:
     """The tasks whose kind or id is one of the patterns (* and ? stand for anything); all of them without a pattern."""
     for pattern in patterns:
         if not any(_fits(task, pattern) for task in tasks):
-            raise ConfigError(f"no task has the kind or the id {pattern!r}; kinds: {', '.join(sorted({task.kind for task in tasks}))}")
+            kinds = ", ".join(sorted({task.kind for task in tasks if task.kind})) or "none"
+            raise ConfigError(f"no task has the kind or the id {pattern!r}; kinds: {kinds}")
     return [task for task in tasks if not patterns or any(_fits(task, pattern) for pattern in patterns)]
 
 

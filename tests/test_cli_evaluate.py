@@ -111,13 +111,22 @@ def test_resume_leaves_out_what_is_there_and_asks_no_model_when_nothing_is_left(
         code, _, err = run(server, TASKS, "--only", "sql", "--out", "o.jsonl", "--resume")
         assert code == 0 and [line[:20] for line in err.splitlines()] == [f"{n}/3  right  sql-{id}, " for n, id in ((1, "09"), (2, "11"), (3, "13"))]
         code, _, err = run(server, TASKS, "--only", "sql", "--out", "o.jsonl", "--resume", "--max-steps", "3")
-        assert code == 0 and err == ""  # all is done: the new setup measures nothing
+        assert code == 0 and err.startswith("nothing is left to run; these are results of: ") and "at most 8 steps" in err
         code, out, err = run(server, TASKS, "--out", "o.jsonl", "--resume", "--max-steps", "3")
         assert (code, out) == (2, "") and "o.jsonl holds results of another setup" in err and "at most 3 steps" in err
     assert len(read_outcomes(tmp_path / "o.jsonl")) == 7
     code, out, err = run(None, TASKS, "--only", "sql", "--out", "o.jsonl", "--resume", "--page", "p.html")
-    assert (code, err) == (0, "page     p.html\n") and total(out) == "7/7"
+    assert code == 0 and err.endswith("page     p.html\n") and total(out) == "7/7"
     assert run(None, TASKS, "--only", "sql", "--out", "o.jsonl", "--resume", "--page", "p.html")[0] == 0  # an earlier page is replaced
+
+
+@pytest.mark.parametrize("mine", ["one precious line", '{"mine": 1}', '{"id": 1}', '{"id": "x", "right": "yes"}'])
+def test_resume_takes_nothing_away_from_a_file_that_is_no_results_file(run, tmp_path, mine):
+    (tmp_path / "o.jsonl").write_text(mine)
+    with serving(guessing) as server:
+        code, out, err = run(server, TASKS, "--out", "o.jsonl", "--resume")
+    assert (code, out) == (2, "") and "o.jsonl, line 1: not" in err and server.requests == []
+    assert (tmp_path / "o.jsonl").read_text() == mine
 
 
 def test_an_existing_file_is_not_overwritten(run, tmp_path):
@@ -236,7 +245,7 @@ WRONG = [
     ([str(TASKS), "--page", str(TASKS)], "exists and is no page of an evaluation"),
     ([str(TASKS), "--traces", str(TASKS)], "cannot make the folder"),
     ([str(TASKS), "--instructions", "none.txt"], "none.txt"),
-    ([str(TASKS), "--max-cost", "1"], "input_price"),
+    ([str(TASKS), "--max-cost", "1"], "--input-price"),
     ([str(TASKS), "--checks", "none.py"], "there is no file none.py"),
     ([str(TASKS), str(TASKS)], "more than one task has the id arith-01"),
     (["--compare", "none.jsonl", "none.jsonl"], "cannot read none.jsonl"),
@@ -275,7 +284,7 @@ def test_ctrl_c_keeps_what_is_done(db, tmp_path):
             process.kill()
             end.set()
     assert process.returncode == 130 and total(out) == "1/1" and "Traceback" not in err
-    assert "1 of 30 runs are done" in err and err.endswith("stopped by Ctrl-C\n")
+    assert "1 of 30 runs are done" in err and err.endswith("go on    the same command with --resume\nstopped by Ctrl-C\n")
     assert [outcome.id for outcome in read_outcomes(tmp_path / "o.jsonl")] == ["arith-01"]
 
 

@@ -181,7 +181,7 @@ USAGE = [
     (["--endpoint", "http://127.0.0.1:9/v1", "--db", "missing.db", "q?"], "missing.db"),
     (["--endpoint", "http://127.0.0.1:9/v1", "--docs", "missing", "q?"], "missing"),
     (["--endpoint", "http://127.0.0.1:9/v1", "--instructions", "missing.txt", "q?"], "missing.txt"),
-    (["--endpoint", "http://127.0.0.1:9/v1", "--max-cost", "1", "q?"], "input_price"),
+    (["--endpoint", "http://127.0.0.1:9/v1", "--max-cost", "1", "q?"], "--input-price and --output-price, or --prices"),
     (["--endpoint", "http://127.0.0.1:9/v1", "--trace", "no/such/folder/t.jsonl", "q?"], "cannot be written"),
     (["replay", "missing.jsonl"], "missing.jsonl"),
 ]
@@ -240,6 +240,13 @@ def test_help_lists_every_command(capsys):
     assert stopped.value.code == 0
     for command in cli.parser()[1]:
         assert command in text
+
+
+@pytest.mark.parametrize(("words", "said"), [(["help"], "commands:"), (["help", "parse"], "usage: react-agent parse")])
+def test_help_is_a_word_too(capsys, words, said):
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(words)
+    assert stopped.value.code == 0 and said in capsys.readouterr().out
 
 
 def test_version(capsys):
@@ -315,7 +322,7 @@ def test_prices_by_model_make_a_cost_and_an_unknown_model_has_none(served, reply
         code, out, err = run(capsys, "--endpoint", server.url, "--no-stream", "--model", model, "--prices", str(tmp_path / "p.json"), "--json", "q?")
         assert (code, json.loads(out)["cost"]) == (0, cost and pytest.approx(cost))
     code, _, err = run(capsys, "--endpoint", server.url, "--model", "other", "--prices", str(tmp_path / "p.json"), "--max-cost", "1", "q?")
-    assert code == 2 and "input_price" in err
+    assert code == 2 and "--input-price" in err
     (tmp_path / "p.json").write_text("[1]")
     code, _, err = run(capsys, "--endpoint", server.url, "--model", "small", "--prices", str(tmp_path / "p.json"), "q?")
     assert code == 2 and "not a price table" in err

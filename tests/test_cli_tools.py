@@ -88,6 +88,13 @@ def test_every_tool_of_a_file_is_loaded_in_order_and_nothing_else(own_tools):
     assert [found.name for found in load_tools(str(STOCK_TOOL))] == ["lookup_stock"]
 
 
+def test_a_fault_is_named_where_the_user_wrote_it_also_by_a_relative_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nohint.py").write_text("from react_agent import tool\n\n@tool\ndef f(a): ...\n", "utf-8")
+    with pytest.raises(ConfigError, match=r"nohint\.py, line 3: ConfigError: f\(\), parameter 'a'"):
+        load_tools("nohint.py")
+
+
 def test_a_module_is_loaded_by_its_name(own_tools, monkeypatch):
     monkeypatch.syspath_prepend(str(Path(own_tools).parent))
     assert [found.name for found in load_tools("own_tools")] == ["send", "fetch", "broken"]

@@ -241,6 +241,14 @@ def test_a_results_file_survives_a_crash_in_the_middle_of_a_line(tmp_path):
     with LineFile(path, append=True) as file:
         file.append(asdict(Outcome("c\ud800", answer="\u2028")))
     assert [(outcome.id, outcome.answer) for outcome in read_outcomes(path)] == [("a", None), ("c\ud800", "\u2028")]
+    path.write_text('{"id": "d"}', "utf-8")  # whole, of another program, without its newline
+    with LineFile(path, append=True) as file:
+        file.append(asdict(Outcome("e")))
+    assert [outcome.id for outcome in read_outcomes(path)] == ["d", "e"]
+    path.write_text('{"i', "utf-8")
+    assert read_outcomes(path) == []
+    with LineFile(path, append=True):
+        assert path.read_bytes() == b""
     with pytest.raises(ConfigError, match="out.jsonl exists; go on in it with --resume"):
         LineFile(path, append=False)
     with pytest.raises(ConfigError, match="cannot write"):

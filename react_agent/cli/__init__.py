@@ -62,6 +62,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def parsed(words: list[str]) -> argparse.Namespace:
     """The arguments as the commands know them; ends the program where they cannot be understood."""
     made, commands = parser()
+    if words[:1] == ["help"]:
+        words = [*words[1:2], "--help"]
     if words and _COMMAND.fullmatch(words[0]) and words[0] not in commands and (meant := did_you_mean(words[0], commands)):
         made.error(f"there is no command {words[0]}; {meant} (a question of one word: {made.prog} run {words[0]})")
     words = with_local(with_command(words, commands))
@@ -103,7 +105,7 @@ def guarded(args: argparse.Namespace) -> int:
         output.fail(error.message, in_options(error.hint))
         return EXIT_ENDPOINT
     except (ConfigError, TraceError) as error:
-        output.fail(str(error))
+        output.fail(in_options(str(error)))
         return EXIT_USAGE
     except ReactAgentError as error:
         output.fail(str(error))

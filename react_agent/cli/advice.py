@@ -17,6 +17,7 @@ CHECKED = frozenset({"connection", "not_found", "bad_request", "bad_response", "
 _OPTION = {
     "raise timeout_s": "raise --call-timeout", "raise max_steps": "raise --max-steps", "raise max_tokens": "raise --max-tokens",
     "raise max_seconds": "raise --max-seconds", "raise max_cost": "raise --max-cost", "(or api_key)": "(or --api-key-file)",
+    "max_cost needs input_price and output_price": "--max-cost needs --input-price and --output-price, or --prices",
 }  # fmt: skip - whole phrases of ours: a server's own words may name parameters of the same name
 
 

@@ -94,7 +94,9 @@ def run(args: argparse.Namespace) -> int:
     show(evaluation, len(tasks) * args.repeat, as_json=args.json)
     if args.page:
         write_page(args.page, evaluation.outcomes)
-    return exit_code(evaluation, args.need)
+    if evaluation.ending == "cancelled" and args.out is not None:
+        output.say("go on    the same command with --resume")
+    return exit_code(evaluation, args.need, args.stopped.name)
 
 
 def measured(args: argparse.Namespace, tasks: Sequence[Task]) -> Evaluation:
@@ -104,6 +106,8 @@ def measured(args: argparse.Namespace, tasks: Sequence[Task]) -> Evaluation:
     have = kept(tasks, done, args.repeat)
     todo = len(to_do(tasks, have, args.repeat))
     if not todo:
+        for setup in dict.fromkeys(outcome.setup for outcome in have):
+            output.say(f"nothing is left to run; these are results of: {setup or 'a setup that the file does not name'}")
         return Evaluation(have)
     if args.prices is None:  # else they are looked up by the model's name
         limits_from(args)
@@ -199,11 +203,11 @@ def functions_from(specs: Sequence[str]) -> Functions:
     return found
 
 
-def exit_code(evaluation: Evaluation, need: int | None) -> int:
+def exit_code(evaluation: Evaluation, need: int | None, stopped_by: str) -> int:
     """0 when it ran; otherwise why not, said on standard error."""
     total = summed(evaluation.outcomes)
     if evaluation.ending == "cancelled":
-        output.say("stopped by Ctrl-C")
+        output.say(f"stopped by {stopped_by}")
         return 130
     if evaluation.ending == "endpoint_error":
         output.fail(f"the endpoint failed several times in a row: {evaluation.error}", "With --resume this goes on where it stopped.")

@@ -123,7 +123,8 @@ def _fault(spec: str, error: BaseException) -> str:
     if isinstance(error, SyntaxError) and error.filename:
         return f"{spec} is not valid Python: {error.filename}, line {error.lineno}: {error.msg}"
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "importlib" not in frame.filename]
-    own = [frame for frame in frames if spec in (frame.filename, Path(frame.filename).stem)] or frames
+    place = Path(spec).resolve()
+    own = [frame for frame in frames if Path(frame.filename).stem == spec or Path(frame.filename).resolve() == place] or frames
     here = [frame for frame in own if frame.filename != __file__]
     where = f"{here[-1].filename}, line {here[-1].lineno}" if here else spec
     return f"{spec} cannot be loaded: {where}: {type(error).__name__}: {error}"

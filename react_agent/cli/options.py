@@ -184,8 +184,10 @@ def read_text(path: Path | None, what: str) -> str:
         return ""
     try:
         return path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot read the {what} {path}: {error}") from None
+    except OSError as error:
+        raise ConfigError(f"cannot read the {what} {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"cannot read the {what} {path}: it is not UTF-8 text") from None
 
 
 def state_folder() -> Path:

@@ -69,7 +69,9 @@ def tools_in(path: Path) -> ToolRegistry:
         return ToolRegistry(tool_from(entry) for entry in listed)
     except OSError as error:
         raise ConfigError(f"the tools {path} cannot be read: {error.strerror}") from None
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+    except KeyError as error:
+        raise ConfigError(f"{path} is no JSON list of objects with name and parameters: one has no {error}") from None
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise ConfigError(f"{path} is no JSON list of objects with name and parameters: {error}") from None
 
 
@@ -85,7 +87,8 @@ def reply_in(file: str) -> str:
     try:
         data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
-        raise ConfigError(f"the reply {file} cannot be read: {error.strerror}") from None
+        hint = "; a reply itself goes to standard input: react-agent parse <<< '{...}'" if file.lstrip().startswith("{") else ""
+        raise ConfigError(f"the reply {file} cannot be read: {error.strerror}{hint}") from None
     encoding = next((name for bom, name in _BOMS if data.startswith(bom)), "utf-8")
     try:
         return data.decode(encoding)

@@ -21,6 +21,11 @@ class Stopped:
         signal.signal(number, signal.SIG_DFL)
         raise KeyboardInterrupt(signal.Signals(number).name)
 
+    @property
+    def name(self) -> str:
+        """What stopped the program, for a person."""
+        return signal.Signals(self.signal).name if self.signal else "Ctrl-C"
+
     def code(self, code: int) -> int:
         """The exit code: 128 and the signal's number where it was the signal that ended a run."""
         return 128 + self.signal if self.signal and code == CANCELLED else code
