@@ -11,6 +11,8 @@ NONE_WORDS = frozenset({
     "noactionneeded", "无", "没有", "不需要", "无需工具",
 })  # fmt: skip
 _TEMPLATE_ANSWERS = frozenset({"the answer", "答案"})  # what the prompt shows in the place of one
+_EDGES = " \t\r\n\"'`“”‘’*"
+_NAMESPACE = re.compile(r"(?:functions|tools)\.", re.IGNORECASE)
 _SHORT = 60  # characters of a name that is remembered
 _BLANK = re.compile(r"\s*[<.…]")  # how the blanks below begin
 _ANGLED = re.compile(r"\s*<[^<>]{1,80}>\s*\Z")
@@ -27,6 +29,29 @@ _NO_NAME = re.compile(
     r"|(?:string|str|tool|action|name)\s*\Z)",
     re.IGNORECASE,
 )
+
+
+def bare(name: str) -> str:
+    r"""A name without what models put around it: blanks, quotes, backticks, an empty (), a namespace, Markdown's \_."""
+    name = visible(name).replace("\\_", "_").strip(_EDGES)
+    name = name.removesuffix("()").strip(_EDGES)
+    space = _NAMESPACE.match(name) if "." in name else None
+    return name[space.end() :] if space else name
+
+
+def is_none(name: str) -> bool:
+    """Is a name a word for no tool?"""
+    return as_word(name).removesuffix(".") in NONE_WORDS
+
+
+def as_word(name: str) -> str:
+    """A bare name as it is compared."""
+    return _short_word(name) if len(name) <= _SHORT else squeezed(bare(name))
+
+
+@functools.lru_cache(maxsize=256)
+def _short_word(name: str) -> str:
+    return squeezed(bare(name))
 
 
 def may_decide(value: dict[str, Any]) -> bool:
@@ -52,7 +77,7 @@ def is_echo(value: dict[str, Any], keys: Keys) -> bool:
     if isinstance(action, str) and (_is_no_name(action) if len(action) <= _SHORT else _NO_NAME.match(action)):
         return True
     if isinstance(answer, str) and is_template_answer(answer):
-        return not isinstance(action, str) or squeezed(action) in NONE_WORDS
+        return not isinstance(action, str) or is_none(action)
     if isinstance(thought, str) and _BLANK.match(thought) and isinstance(inputs := parts.get("action_input"), dict) and inputs:
         blanks = [_is_blank(item) for item in inputs.values()]
         return any(blanks) if _ANGLED_WORDS.match(thought) else all(blanks) and _is_blank(thought)
@@ -99,7 +124,7 @@ def is_whole(value: dict[str, Any]) -> bool:
     name = parts.get("action")
     if is_echo(value, keys) or not isinstance(name, str | None):
         return False
-    if name is None or squeezed(name) in NONE_WORDS:
+    if name is None or is_none(name):
         return has_answer(parts.get("final_answer"))
     return "action_input" in parts
 

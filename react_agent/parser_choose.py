@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from react_agent.lenient_json import SPEAKER, Guide, Unreadable
-from react_agent.lenient_json_decision import is_decision_like, is_echo
+from react_agent.lenient_json_decision import is_decision_like, is_echo, is_none
 from react_agent.lenient_json_keys import read_keys, role, visible
 from react_agent.parser_find import Finder, Found, Tried
 from react_agent.parser_labels import find_labels
-from react_agent.parser_names import find_tool, is_none
+from react_agent.parser_names import find_tool
 from react_agent.parser_place import Place
-from react_agent.parser_refusals import conflict, continued, nothing_decided, swallowed, was_cut
+from react_agent.parser_refusals import conflict, continued, echoed, nothing_decided, swallowed, was_cut
 from react_agent.parser_shape import Shape, plain_shape, shape
 from react_agent.parser_text import read_text
 from react_agent.registry import ToolRegistry
@@ -188,7 +188,7 @@ class Choice:
             return None
         keys = read_keys(value)
         if is_echo(value, keys):
-            self._seen.reason = Unreadable("template_echo", found.start, "placeholders stand where values belong; fill in the values")
+            self._seen.reason = echoed(found.start)
             return None
         repairs = dict(reading.repairs)
         place = Place(self._text, found.start, found.end)

@@ -6,8 +6,8 @@ from collections.abc import Collection
 from typing import Any
 
 from react_agent.lenient_json import Unreadable, as_json, read_object, strict_text
+from react_agent.lenient_json_decision import is_none
 from react_agent.lenient_json_keys import CANONICAL, Role, role, visible
-from react_agent.parser_names import is_none
 from react_agent.parser_place import Place
 from react_agent.registry import Tool
 

@@ -1,29 +1,17 @@
 """Which tool a model meant by the name it wrote, and the words for "no tool" and "I am done"."""
 
-import functools
 import re
 from collections.abc import Collection
 
 from react_agent.lenient_json import Guide, Unreadable
-from react_agent.lenient_json_decision import NONE_WORDS
-from react_agent.lenient_json_keys import squeezed, visible
+from react_agent.lenient_json_decision import as_word, bare
 from react_agent.parser_place import Place
 from react_agent.registry import Tool, ToolRegistry
 from react_agent.registry_mistakes import near
 
 FINISH_WORDS = frozenset({"finish", "finalanswer", "answer", "final", "done", "完成", "最终答案", "回答"})
-_EDGES = " \t\r\n\"'`“”‘’*"
-_NAMESPACE = re.compile(r"(?:functions|tools)\.", re.IGNORECASE)
 _SPACES = re.compile(r"\s+")
 _SHOWN = 60
-
-
-def bare(name: str) -> str:
-    r"""A name without what models put around it: blanks, quotes, backticks, an empty (), a namespace, Markdown's \_."""
-    name = visible(name).replace("\\_", "_").strip(_EDGES)
-    name = name.removesuffix("()").strip(_EDGES)
-    space = _NAMESPACE.match(name) if "." in name else None
-    return name[space.end() :] if space else name
 
 
 def find_tool(name: str, tools: ToolRegistry) -> Tool | None:
@@ -47,21 +35,8 @@ def parameters_in(tools: ToolRegistry) -> Guide:
     return parameters
 
 
-def is_none(name: str) -> bool:
-    return _as_word(name).removesuffix(".") in NONE_WORDS
-
-
 def is_finish(name: str) -> bool:
-    return _as_word(name) in FINISH_WORDS
-
-
-def _as_word(name: str) -> str:
-    return _short_word(name) if len(name) <= _SHOWN else squeezed(bare(name))
-
-
-@functools.lru_cache(maxsize=256)
-def _short_word(name: str) -> str:
-    return squeezed(bare(name))
+    return as_word(name) in FINISH_WORDS
 
 
 def unknown_tool(name: str, tools: ToolRegistry, place: Place) -> Unreadable:

@@ -35,3 +35,8 @@ def conflict(offset: int) -> Unreadable:
 def was_cut(offset: int) -> Unreadable:
     """A limit or a filter cut the reply before its object was closed."""
     return Unreadable("truncated", offset, "the reply was cut before its object was closed", cut=True)
+
+
+def echoed(offset: int) -> Unreadable:
+    """The prompt's template, or an answer out of it."""
+    return Unreadable("template_echo", offset, "placeholders stand where values belong; fill in the values")

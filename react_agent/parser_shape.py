@@ -3,12 +3,13 @@
 from typing import Any, NamedTuple
 
 from react_agent.lenient_json import Ending, Unreadable, as_json
-from react_agent.lenient_json_decision import has_answer, holds_call, is_template_answer
+from react_agent.lenient_json_decision import bare, has_answer, holds_call, is_none, is_template_answer
 from react_agent.lenient_json_keys import CANONICAL, NAMES, Keys, read_keys, role, squeezed
 from react_agent.parser_fields import Fields, called, collect, same, unwrapped
 from react_agent.parser_input import arguments, refuse_misplaced
-from react_agent.parser_names import bare, find_tool, is_finish, is_none, unknown_tool
+from react_agent.parser_names import find_tool, is_finish, unknown_tool
 from react_agent.parser_place import Place
+from react_agent.parser_refusals import echoed
 from react_agent.registry import Tool, ToolRegistry
 
 _ANSWER_KEYS = frozenset(
@@ -120,6 +121,8 @@ def _answered(fields: Fields, answer: str | None, ending: Ending, place: Place) 
     """An answer; of an unclosed object only if nothing that could still have come would have been a call."""
     if ending == "cut" or (ending == "open" and (answer is None or "action" not in fields.has)):
         raise _unfinished(place)
+    if answer is not None and is_template_answer(answer):
+        raise echoed(place.start)
     return Shape(_text(fields.thought), answer=answer, weak=fields.weak)
 
 

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from react_agent.lenient_json import Guide, Unreadable, strict_text
+from react_agent.lenient_json_decision import is_none, is_template_answer
 from react_agent.parser_input import arguments, refuse_misplaced
 from react_agent.parser_labels import Label, begins_label, find_labels
-from react_agent.parser_names import find_tool, is_finish, is_none, unknown_tool
+from react_agent.parser_names import find_tool, is_finish, unknown_tool
 from react_agent.parser_place import Place
+from react_agent.parser_refusals import echoed
 from react_agent.parser_shape import Shape, answer_text, unlabelled
 from react_agent.parser_yaml import literal, mapping, scalar
 from react_agent.registry import Tool, ToolRegistry
@@ -80,6 +82,8 @@ class _Reply:
         texts = [self._answer(answer) for answer in answers]
         if any(text != texts[0] for text in texts):
             raise Unreadable("conflict", answers[1].start, "two different final answers stand in one reply; send one of them")
+        if texts[0] is not None and is_template_answer(texts[0]):
+            raise echoed(answers[0].begin)
         self.repairs.setdefault("label_text", answers[0].start)
         return Shape(self._thought(), answer=texts[0])
 

@@ -8,6 +8,9 @@ from react_agent.types import Completion
 
 # Each: a reply; the call, the answer or the reason for a refusal, and the repairs.
 REPLIES = [
+    ("Final Answer: <your answer here>", "! template_echo"),
+    ("Final Answer: ...", "! template_echo"),
+    ("Action: Finish\nAction Input: ...", "! template_echo"),
     ("Action: search\nAction Input: cats\n**", "! bad_input"),
     ("Action: search\nAction Input: cats **", 'search {"query": "cats **"} | label_text | bare_input'),
     ("Action: search\nAction Input: 'cats'", 'search {"query": "cats"} | label_text | bare_input'),

@@ -10,8 +10,9 @@ from typing import Any, get_args
 from react_agent.cli import output
 from react_agent.cli.view import printable
 from react_agent.errors import ConfigError, ParseError
+from react_agent.lenient_json_decision import is_none
 from react_agent.parser import canonical, parse_decision
-from react_agent.parser_names import is_finish, is_none
+from react_agent.parser_names import is_finish
 from react_agent.parser_repairs import REPAIRS
 from react_agent.prompt import load
 from react_agent.registry import Tool, ToolRegistry
