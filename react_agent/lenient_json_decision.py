@@ -78,10 +78,15 @@ def is_echo(value: dict[str, Any], keys: Keys) -> bool:
         return True
     if isinstance(answer, str) and is_template_answer(answer):
         return not isinstance(action, str) or is_none(action)
-    if isinstance(thought, str) and _BLANK.match(thought) and isinstance(inputs := parts.get("action_input"), dict) and inputs:
-        blanks = [_is_blank(item) for item in inputs.values()]
-        return any(blanks) if _ANGLED_WORDS.match(thought) else all(blanks) and _is_blank(thought)
-    return False
+    return isinstance(thought, str) and isinstance(inputs := parts.get("action_input"), dict) and is_template_call(thought, inputs)
+
+
+def is_template_call(thought: str, inputs: dict[str, Any]) -> bool:
+    """Do a call's thought and input hold blanks where values belong?"""
+    if not inputs or not _BLANK.match(thought):
+        return False
+    blanks = [_is_blank(item) for item in inputs.values()]
+    return any(blanks) if _ANGLED_WORDS.match(thought) else all(blanks) and _is_blank(thought)
 
 
 @functools.lru_cache(maxsize=256)

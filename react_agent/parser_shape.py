@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from react_agent.lenient_json import Ending, Unreadable, as_json
-from react_agent.lenient_json_decision import bare, has_answer, holds_call, is_none, is_template_answer
+from react_agent.lenient_json_decision import bare, has_answer, holds_call, is_none, is_template_answer, is_template_call
 from react_agent.lenient_json_keys import CANONICAL, NAMES, Keys, read_keys, role, squeezed
 from react_agent.parser_fields import Fields, called, collect, same, unwrapped
 from react_agent.parser_input import arguments, refuse_misplaced
@@ -114,7 +114,10 @@ def _call(tool: Tool, fields: Fields, ending: Ending, place: Place, repairs: dic
     inputs = arguments(tool, fields.input, fields.given, place, repairs)
     if has_answer(fields.answer):
         repairs.setdefault("premature_answer", place.of_key("final_answer"))
-    return Shape(_text(fields.thought), tool, inputs, weak=fields.weak)
+    thought = _text(fields.thought)
+    if is_template_call(thought, inputs):
+        raise echoed(place.start)
+    return Shape(thought, tool, inputs, weak=fields.weak)
 
 
 def _answered(fields: Fields, answer: str | None, ending: Ending, place: Place) -> Shape:

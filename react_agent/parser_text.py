@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from react_agent.lenient_json import Guide, Unreadable, strict_text
-from react_agent.lenient_json_decision import is_none, is_template_answer
+from react_agent.lenient_json_decision import is_none, is_template_answer, is_template_call
 from react_agent.parser_input import arguments, refuse_misplaced
 from react_agent.parser_labels import Label, begins_label, find_labels
 from react_agent.parser_names import find_tool, is_finish, unknown_tool
@@ -68,8 +68,11 @@ class _Reply:
         found = self._arguments(tool, action.given, action)
         if any(answer.is_answer for answer in answers):
             self.repairs.setdefault("premature_answer", answers[0].start)
+        thought = self._thought()
+        if is_template_call(thought, found):
+            raise echoed(action.start)
         self.repairs.setdefault("label_text", action.start)
-        return Shape(self._thought(), tool, found)
+        return Shape(thought, tool, found)
 
     def _thought(self) -> str:
         return next((label.block.strip() for label in self.labels if label.kind == "thought"), "")

@@ -8,6 +8,7 @@ from react_agent.types import Completion
 
 # Each: a reply; the call, the answer or the reason for a refusal, and the repairs.
 REPLIES = [
+    ('Thought: ...\nAction: search\nAction Input: {"query": "..."}', "! template_echo"),
     ("Final Answer: <your answer here>", "! template_echo"),
     ("Final Answer: ...", "! template_echo"),
     ("Action: Finish\nAction Input: ...", "! template_echo"),
