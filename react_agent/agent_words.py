@@ -24,10 +24,14 @@ _SENTENCES: dict[StopReason, str] = {
 }
 
 
+def counted_steps(count: int) -> str:
+    return "1 step" if count == 1 else f"{count} steps"
+
+
 def stop_sentence(stop: StopReason, limits: Limits, steps: Sequence[Step]) -> str:
     """The sentence for a stop reason, with the limit and what was used."""
     last = steps[-1].parse_error.split(":")[0] if steps else ""
     return _SENTENCES[stop].format(
-        steps="1 step" if len(steps) == 1 else f"{len(steps)} steps", max_tokens=limits.max_tokens, max_seconds=limits.max_seconds,
+        steps=counted_steps(len(steps)), max_tokens=limits.max_tokens, max_seconds=limits.max_seconds,
         max_cost=limits.max_cost, failures=limits.max_parse_failures, last=last,
     )  # fmt: skip

@@ -8,15 +8,14 @@ from typing import Any
 
 from react_agent.errors import ParseError
 from react_agent.lenient_json import Reading, Unreadable, strict_object
-from react_agent.lenient_json_decision import is_echo, is_none
-from react_agent.lenient_json_keys import CANONICAL, read_keys
+from react_agent.lenient_json_decision import is_none
+from react_agent.lenient_json_keys import CANONICAL
 from react_agent.parser_alone import first_object, read_alone, read_damaged, try_repairs
 from react_agent.parser_choose import Choice
 from react_agent.parser_find import Tried
 from react_agent.parser_names import parameters_in
-from react_agent.parser_place import Place
 from react_agent.parser_refusals import echoed, nothing_decided, was_cut
-from react_agent.parser_shape import Shape, plain_shape, renamed_shape, shape
+from react_agent.parser_shape import Shape, decided
 from react_agent.registry import ToolRegistry
 from react_agent.types import Completion, Decision, Repair, ToolCall
 
@@ -88,17 +87,12 @@ def _refuse_unread(completion: Completion) -> None:
 
 def _whole(reading: Reading, text: str, tools: ToolRegistry) -> Decision:
     """The decision of a text that is one valid JSON object."""
-    value = reading.value
-    if plain := plain_shape(value, tools):
-        return _decision(plain, reading.repairs)
-    repairs, place, keys = dict(reading.repairs), Place(text, reading.start, reading.end), read_keys(value)
-    if keys.single and (renamed := renamed_shape(value, keys, tools, place, repairs)):
-        return _decision(renamed, repairs)
-    if is_echo(value, keys):
+    repairs = dict(reading.repairs)
+    found = decided(reading, text, tools, repairs)
+    if not found:
         raise echoed(reading.start)
-    found = shape(value, keys, "closed", tools, place, repairs)
     if not found.decides:
-        raise nothing_decided(value, reading.start)
+        raise nothing_decided(reading.value, reading.start)
     return _decision(found, repairs)
 
 

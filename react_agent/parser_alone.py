@@ -7,13 +7,12 @@ import re
 from collections.abc import Mapping, Sequence
 
 from react_agent.lenient_json import Guide, Unreadable, read_object, strict_object
-from react_agent.lenient_json_decision import is_decision_like, is_echo
+from react_agent.lenient_json_decision import is_decision_like
 from react_agent.lenient_json_keys import read_keys
 from react_agent.parser_choose import KEY, QUOTES, REST_OF_NOTHING, next_speaker, says_something
 from react_agent.parser_find import Tried, has_prose
-from react_agent.parser_place import Place
 from react_agent.parser_refusals import was_cut
-from react_agent.parser_shape import Shape, plain_shape, shape
+from react_agent.parser_shape import Shape, decided, plain_shape
 from react_agent.registry import ToolRegistry
 from react_agent.segments import MARK, TURN_END
 
@@ -99,14 +98,9 @@ def read_damaged(text: str, tried: Tried, tools: ToolRegistry, *, cut: bool) -> 
         return None
     if cut and reading.ending != "closed":
         raise was_cut(reading.end)
-    value, repairs = reading.value, dict(reading.repairs)
-    found = plain_shape(value, tools) if reading.is_sure else None
-    if not found:
-        keys = read_keys(value)
-        if is_echo(value, keys):
-            return None
-        found = shape(value, keys, reading.ending, tools, Place(text, reading.start, reading.end), repairs)
-    return (found, repairs) if found.decides and (found.tool or not found.weak) else None
+    repairs = dict(reading.repairs)
+    found = decided(reading, text, tools, repairs)
+    return (found, repairs) if found and found.decides and (found.tool or not found.weak) else None
 
 
 def _is_plain(text: str, end: int, speaker: int) -> bool:

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from react_agent.lenient_json import SPEAKER, Guide, Unreadable
-from react_agent.lenient_json_decision import is_decision_like, is_echo, is_none
-from react_agent.lenient_json_keys import read_keys, role, visible
+from react_agent.lenient_json_decision import is_decision_like, is_none
+from react_agent.lenient_json_keys import role, visible
 from react_agent.parser_find import Finder, Found, Tried
 from react_agent.parser_labels import find_labels
 from react_agent.parser_names import find_tool
-from react_agent.parser_place import Place
 from react_agent.parser_refusals import conflict, continued, echoed, nothing_decided, swallowed, was_cut
-from react_agent.parser_shape import Shape, plain_shape, shape
+from react_agent.parser_shape import Shape, decided
 from react_agent.parser_text import read_text
 from react_agent.registry import ToolRegistry
 from react_agent.segments import CLOSING
@@ -178,21 +177,17 @@ class Choice:
             raise found.fault or conflict(found.start)
         if self._cut and reading.ending != "closed":
             raise was_cut(reading.end)
-        value = reading.value
-        if reading.is_sure and not found.quoted and (plain := plain_shape(value, self._tools)):
-            return Chosen(plain, dict(reading.repairs), found)
-        if found.recipient and not is_decision_like(value):
-            value = {"action": found.recipient, "action_input": value}
         if found.quoted:
             self._seen.reason = Unreadable("not_a_decision", found.start, "the object stands in the middle of a sentence; send it alone")
             return None
-        keys = read_keys(value)
-        if is_echo(value, keys):
+        if found.recipient and not is_decision_like(reading.value):
+            reading = reading._replace(value={"action": found.recipient, "action_input": reading.value})
+        repairs = dict(reading.repairs)
+        shape = decided(reading, self._text, self._tools, repairs)
+        if not shape:
             self._seen.reason = echoed(found.start)
             return None
-        repairs = dict(reading.repairs)
-        place = Place(self._text, found.start, found.end)
-        return Chosen(shape(value, keys, reading.ending, self._tools, place, repairs), repairs, found)
+        return Chosen(shape, repairs, found)
 
     def _refuse_clash(self, first: Shape, found: Found, partial: Mapping[str, Any]) -> None:
         """A later object that is damaged or cut is a conflict if it was going to act; a cut one may begin the same call again."""

@@ -2,8 +2,8 @@
 
 from typing import Any, NamedTuple
 
-from react_agent.lenient_json import Ending, Unreadable, as_json
-from react_agent.lenient_json_decision import bare, has_answer, holds_call, is_none, is_template_answer, is_template_call
+from react_agent.lenient_json import Ending, Reading, Unreadable, as_json
+from react_agent.lenient_json_decision import bare, has_answer, holds_call, is_echo, is_none, is_template_answer, is_template_call
 from react_agent.lenient_json_keys import CANONICAL, NAMES, Keys, read_keys, role, squeezed
 from react_agent.parser_fields import Fields, called, collect, same, unwrapped
 from react_agent.parser_input import arguments, refuse_misplaced
@@ -33,6 +33,20 @@ class Shape(NamedTuple):
 
     def agrees_with(self, other: "Shape") -> bool:
         return self.tool is other.tool and self.answer == other.answer and same(self.arguments, other.arguments)
+
+
+def decided(reading: Reading, text: str, tools: ToolRegistry, repairs: dict[str, int]) -> Shape | None:
+    """What an object decides, usual ones read at once; None for the prompt's template. repairs takes what else was repaired.
+
+    Raises Unreadable for the reason why it decides nothing that may be used.
+    """
+    value = reading.value
+    if reading.is_sure and (plain := plain_shape(value, tools)):
+        return plain
+    keys, place = read_keys(value), Place(text, reading.start, reading.end)
+    if reading.is_sure and keys.single and (renamed := renamed_shape(value, keys, tools, place, repairs)):
+        return renamed
+    return None if is_echo(value, keys) else shape(value, keys, reading.ending, tools, place, repairs)
 
 
 def plain_shape(value: dict[str, Any], tools: ToolRegistry) -> Shape | None:

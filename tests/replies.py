@@ -5,15 +5,15 @@ import json
 from collections.abc import Iterator
 from unittest import mock
 
-from react_agent import lenient_json, parser, parser_choose, parser_shape
+from react_agent import lenient_json, parser, parser_shape
 from react_agent.errors import ParseError
 from react_agent.parser import parse_decision
 from react_agent.registry import Tool, ToolRegistry
 from react_agent.types import Completion
 
 # What the parser reads at once, and would read the same on the long way.
-SHORTCUTS = [(parser, "read_alone"), (parser, "read_damaged"), (parser, "renamed_shape"), (parser, "plain_shape"), (parser_choose, "plain_shape"),
-             (parser_shape, "plain_shape"), (lenient_json, "mended_object"), (lenient_json, "unclosed")]  # fmt: skip
+SHORTCUTS = [(parser, "read_alone"), (parser, "read_damaged"), (parser_shape, "renamed_shape"), (parser_shape, "plain_shape"),
+             (lenient_json, "mended_object"), (lenient_json, "unclosed")]  # fmt: skip
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ from react_agent.cli.evaluate_progress import progress
 from react_agent.cli.evaluate_results import run_compare, show, write_page
 from react_agent.cli.loading import add_tool_options, load_module, tools_from
 from react_agent.cli.options import add_endpoint_options, add_limit_options, count, endpoint_from, limits_from, read_text
-from react_agent.cli.run import add_agent_options, use_demo
+from react_agent.cli.run import add_agent_options
 from react_agent.endpoints.base import Endpoint
 from react_agent.errors import ConfigError
 from react_agent.evaluate import Evaluation, evaluate, kept, to_do
@@ -88,8 +88,6 @@ def run(args: argparse.Namespace) -> int:
         return run_compare(before, after, tasks, as_json=args.json)
     if not tasks:
         raise ConfigError("name a file of tasks, or two files of results with --compare")
-    if args.demo:
-        use_demo(args)
     evaluation = measured(args, tasks)
     show(evaluation, len(tasks) * args.repeat, as_json=args.json)
     if args.page:

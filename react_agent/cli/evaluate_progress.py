@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
+from react_agent.agent_words import counted_steps
 from react_agent.cli import output
 from react_agent.cli.view import printable
 from react_agent.evaluate_outcome import Outcome
@@ -83,8 +84,7 @@ def _bar(pace: Pace) -> Iterator[Show]:
 def in_a_line(outcome: Outcome) -> str:
     """right  sql-03, round 2, 2 steps, 3.1 s; and what is wrong, when it is."""
     name = outcome.id + (f", round {outcome.round}" if outcome.round > 1 else "")
-    steps = "1 step" if outcome.steps == 1 else f"{outcome.steps} steps"
-    line = f"{'right' if outcome.right else 'wrong'}  {name}, {steps}, {outcome.seconds:.1f} s{_why(outcome)}"
+    line = f"{'right' if outcome.right else 'wrong'}  {name}, {counted_steps(outcome.steps)}, {outcome.seconds:.1f} s{_why(outcome)}"
     return printable(" ".join(line.splitlines()))
 
 

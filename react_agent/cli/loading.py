@@ -8,6 +8,7 @@ import traceback
 from pathlib import Path
 from types import ModuleType
 
+from react_agent import demo
 from react_agent.errors import ConfigError
 from react_agent.registry import Tool, ToolRegistry
 from react_agent.tools.calculator import calculator_tools
@@ -36,11 +37,15 @@ def add_tool_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--tools", action="append", default=[], metavar="FILE.py|MODULE", help="every @tool of your own module")
     group.add_argument("--approve", action="append", default=[], metavar="TOOL",
                        help="let this tool with side effects run unasked, until text from outside has come in")  # fmt: skip
+    parser.set_defaults(demo=False)
     group.add_argument("--no-calculator", action="store_true", help="leave the calculator out")
 
 
 def tools_from(args: argparse.Namespace) -> ToolRegistry:
-    """The registry that the options of add_tool_options describe; raises ConfigError."""
+    """The registry that the options of add_tool_options describe, with --demo where a command has it; raises ConfigError."""
+    if args.demo and not (args.db and args.docs):
+        data = demo.build(demo.demo_folder())
+        args.db, args.docs = args.db or data.db, args.docs or data.docs
     tools: list[Tool] = [] if args.no_calculator else list(calculator_tools())
     if args.hide and args.db is None:
         raise ConfigError("--hide needs --db: it names what of the database the model must not see")

@@ -9,7 +9,7 @@ from react_agent.cli import output
 from react_agent.cli.approval import terminal_approval
 from react_agent.cli.loading import add_tool_options, tools_from
 from react_agent.cli.options import add_endpoint_options, endpoint_from
-from react_agent.cli.run import EXIT_CODES, add_output_options, listener_from, show, use_demo
+from react_agent.cli.run import EXIT_CODES, add_output_options, listener_from, show
 from react_agent.cli.view import View, make_printer
 from react_agent.playback import Recorded, replay, resumable, resume
 
@@ -42,8 +42,6 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def run_resume(args: argparse.Namespace) -> int:
-    if args.demo:
-        use_demo(args)
     resumable(args.trace_file)  # a trace that cannot be resumed is said before a model is loaded
     listener_from(args, None)  # and so is an exporter that is not installed
     with endpoint_from(args) as (endpoint, secrets):
@@ -62,8 +60,6 @@ def run_resume(args: argparse.Namespace) -> int:
 
 
 def run_replay(args: argparse.Namespace) -> int:
-    if args.demo:
-        use_demo(args)
     options = {"language": args.lang} if args.lang else {}
     if args.live:
         options["approve"] = terminal_approval(args.approve)

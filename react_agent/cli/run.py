@@ -8,7 +8,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from react_agent import demo
 from react_agent.agent import Agent
 from react_agent.cli import output
 from react_agent.cli.advice import AFTER, in_options, resume_command
@@ -90,8 +89,6 @@ def prepare(args: argparse.Namespace) -> None:
     """Find what is wrong with the options before a model is loaded."""
     listener_from(args, None)
     check_trace(args)
-    if args.demo:
-        use_demo(args)
     if args.prices is None:
         limits_from(args)
     tools_from(args)
@@ -125,13 +122,6 @@ def question_from(args: argparse.Namespace) -> str:
     if not question.strip():
         raise ConfigError('there is no question; write it in quotes behind the options: react-agent --demo --local "How many ...?"')
     return question.strip()
-
-
-def use_demo(args: argparse.Namespace) -> None:
-    """Put the demo's database and documents in where the user named none."""
-    data = demo.build(demo.demo_folder())
-    args.db = args.db or data.db
-    args.docs = args.docs or data.docs
 
 
 def show(result: RunResult, args: argparse.Namespace) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from react_agent.cli import output
 from react_agent.cli.approval import terminal_approval
 from react_agent.cli.loading import OPTION_OF, add_tool_options, tools_from
-from react_agent.cli.run import DEMO_HELP, use_demo
+from react_agent.cli.run import DEMO_HELP
 from react_agent.cli.view import printable
 from react_agent.errors import ConfigError
 from react_agent.registry import Gate, Prepared, Tool, ToolRegistry, signature
@@ -37,7 +37,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def list_tools(args: argparse.Namespace) -> int:
-    registry = registry_of(args)
+    registry = tools_from(args)
     if args.json:
         output.result(json.dumps([as_dict(tool) for tool in registry], ensure_ascii=False, indent=2))
         return 0
@@ -68,14 +68,8 @@ def as_dict(tool: Tool) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def registry_of(args: argparse.Namespace) -> ToolRegistry:
-    if args.demo:
-        use_demo(args)
-    return tools_from(args)
-
-
 def run_tool(args: argparse.Namespace) -> int:
-    registry = registry_of(args)
+    registry = tools_from(args)
     if args.name not in registry and (option := OPTION_OF.get(args.name)):
         raise ConfigError(f"{args.name} comes with {option}")
     call = ToolCall(args.name, arguments_of("{}" if args.arguments is None else args.arguments))

@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any, Protocol, TextIO
 
+from react_agent.agent_words import counted_steps
 from react_agent.cli.advice import CHECK, CHECKED, ELSEWHERE, in_options
 from react_agent.trace_events import (
     CompletionReceived,
@@ -222,8 +223,7 @@ class View:
         cost = "" if event.cost is None else f", cost {event.cost:.6f}"
         tokens = f"{usage.input_tokens} prompt + {usage.output_tokens} reply tokens"
         forced = ", answered on the last step allowed" if event.forced else ""
-        steps = "1 step" if event.steps == 1 else f"{event.steps} steps"
-        self._block("total", f"{steps}, {tokens}, {event.seconds:.1f} s{cost}{forced}")
+        self._block("total", f"{counted_steps(event.steps)}, {tokens}, {event.seconds:.1f} s{cost}{forced}")
 
 
 def call_arguments(arguments: Any) -> str:
