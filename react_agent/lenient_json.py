@@ -5,6 +5,7 @@ reading is possible: it never closes a string or a container inside a tool's inp
 """
 
 import re
+from typing import Any
 
 from react_agent.lenient_json_reader import Reader
 from react_agent.lenient_json_reading import Ending, Guide, Reading, reopened
@@ -13,7 +14,7 @@ from react_agent.lenient_json_tokens import SPEAKER, Unreadable
 
 __all__ = [
     "MAX_DEPTH", "SPEAKER", "Ending", "Guide", "Reading", "Unreadable", "as_json", "read_object", "reopened", "strict_object",
-    "strict_text",
+    "strict_text", "strict_value", "try_object",
 ]  # fmt: skip
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -24,22 +25,41 @@ def strict_object(text: str, start: int, faults: list[int] | None = None) -> Rea
     mistakes are mended. faults takes the place of the first one, if the decoder found one.
     """
     repairs: dict[str, int] = {}
-    faults = [] if faults is None else faults
-    found = strict_container(text, start, repairs, faults) or mended_object(text, start, faults, repairs)
+    found = strict_value(text, start, repairs, [] if faults is None else faults)
     return Reading(found[0], start, found[1], repairs=repairs) if found else None
 
 
-def read_object(text: str, start: int, guide: Guide, *, opener: bool = True, as_input: bool = False, fault: int = 0) -> Reading:
-    """The object at start, read with repairs; without opener its first brace is missing and start is its first key. fault: where the
-    standard decoder found the first fault, if that is known.
+def strict_value(text: str, start: int, repairs: dict[str, int], faults: list[int]) -> tuple[dict[str, Any], int] | None:
+    """The same as the object and the offset after it. repairs takes what was mended."""
+    if "}" not in text:
+        faults.append(len(text))
+        return None
+    return strict_container(text, start, repairs, faults) or mended_object(text, start, faults, repairs)
+
+
+def read_object(text: str, start: int, guide: Guide, *, opener: bool = True, as_input: bool = False) -> Reading:
+    """The object at start, read with repairs; without opener its first brace is missing and start is its first key.
 
     Raises Unreadable.
     """
+    found = try_object(text, start, guide, opener=opener, as_input=as_input)
+    if isinstance(found, Reading):
+        return found
+    try:
+        raise found
+    finally:
+        del found  # its frames would hold it
+
+
+def try_object(
+    text: str, start: int, guide: Guide, *, opener: bool = True, as_input: bool = False, fault: int = 0
+) -> Reading | Unreadable:  # fmt: skip
+    """The same, or why it cannot be read. fault: where the standard decoder found the first fault, if that is known."""
     if opener and not as_input and (value := unclosed(text, start)):
         return Reading(value, start, len(text), "open", repairs={"missing_closer": len(text)})
-    reading = Reader(text, start, guide, opener=opener, as_input=as_input, fault=fault).run()
-    if half := None if text.isascii() else _SURROGATE.search(text, start, reading.end):
-        error = Unreadable("bad_syntax", half.start(), "half a surrogate pair is no character; write the character itself")
-        error.partial, error.keys = reading.value, tuple(reading.value)
-        raise error
-    return reading
+    found = Reader(text, start, guide, opener=opener, as_input=as_input, fault=fault).run()
+    if isinstance(found, Unreadable) or text.isascii() or not (half := _SURROGATE.search(text, start, found.end)):
+        return found
+    error = Unreadable("bad_syntax", half.start(), "half a surrogate pair is no character; write the character itself")
+    error.partial, error.keys = found.value, tuple(found.value)
+    return error

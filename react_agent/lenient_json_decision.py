@@ -33,24 +33,33 @@ _NO_NAME = re.compile(
 
 def bare(name: str) -> str:
     r"""A name without what models put around it: blanks, quotes, backticks, an empty (), a namespace, Markdown's \_."""
+    return _short_bare(name) if len(name) <= _SHORT else _bare(name)
+
+
+def _bare(name: str) -> str:
     name = visible(name).replace("\\_", "_").strip(_EDGES)
     name = name.removesuffix("()").strip(_EDGES)
     space = _NAMESPACE.match(name) if "." in name else None
     return name[space.end() :] if space else name
 
 
+_short_bare = functools.lru_cache(maxsize=256)(_bare)  # models write the same names again and again
+
+
 def is_none(name: str) -> bool:
     """Is a name a word for no tool?"""
+    return _is_short_none(name) if len(name) <= _SHORT else _is_none(name)
+
+
+def _is_none(name: str) -> bool:
     return as_word(name).removesuffix(".") in NONE_WORDS
+
+
+_is_short_none = functools.lru_cache(maxsize=256)(_is_none)
 
 
 def as_word(name: str) -> str:
     """A bare name as it is compared."""
-    return _short_word(name) if len(name) <= _SHORT else squeezed(bare(name))
-
-
-@functools.lru_cache(maxsize=256)
-def _short_word(name: str) -> str:
     return squeezed(bare(name))
 
 
@@ -70,9 +79,9 @@ def is_decision_like(value: dict[str, Any]) -> bool:
 
 def is_echo(value: dict[str, Any], keys: Keys) -> bool:
     """Is an object the template, the schema or a placeholder of the prompt rather than a decision? keys: of the object."""
-    if not SCHEMA_KEYS.isdisjoint(value) and _holds_schema(value):
+    if not keys.canonical and not SCHEMA_KEYS.isdisjoint(value) and _holds_schema(value):
         return True
-    parts = _parts(value, keys)
+    parts = value if keys.canonical else _parts(value, keys)
     action, answer, thought = parts.get("action"), parts.get("final_answer"), parts.get("thought")
     if isinstance(action, str) and (_is_no_name(action) if len(action) <= _SHORT else _NO_NAME.match(action)):
         return True
@@ -83,7 +92,7 @@ def is_echo(value: dict[str, Any], keys: Keys) -> bool:
 
 def is_template_call(thought: str, inputs: dict[str, Any]) -> bool:
     """Do a call's thought and input hold blanks where values belong?"""
-    if not inputs or not _BLANK.match(thought):
+    if not inputs or thought[:1].isalnum() or not _BLANK.match(thought):
         return False
     blanks = [_is_blank(item) for item in inputs.values()]
     return any(blanks) if _ANGLED_WORDS.match(thought) else all(blanks) and _is_blank(thought)

@@ -3,7 +3,6 @@
 Each mend stands outside strings, where it can mean one thing only, and leaves all other characters where they are.
 """
 
-import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -11,34 +10,34 @@ from typing import Any
 MENDED = frozenset("}]NTF")  # how what can be mended begins, or what follows it
 _MOST = 4  # mistakes in one object
 _PYTHON_WORD = re.compile(r"(?:None|True|False)(?=[ \t\r\n]*+[,}\]])")
+_WORD_OR_STRING = re.compile(rf'{_PYTHON_WORD.pattern}|"(?:[^"\\]|\\.)*+\\?(?:"|\Z)', re.DOTALL)
 _JSON_WORDS = {"None": "null", "True": "true", "False": "false"}
 
-Decode = Callable[[str, int], tuple[Any, int]]  # the value at an offset and the offset after it; raises ValueError
+# Gives the value at an offset and the offset after it; or None, and puts the place of a fault that it found into the list.
+Decode = Callable[[str, int, list[int]], tuple[Any, int] | None]
 
 
 def mended(text: str, start: int, fault: int, decode: Decode, repairs: dict[str, int]) -> tuple[Any, int] | None:
     """The value at start without what stands at fault, if it is a comma before a closing bracket or a word of Python's, and nothing
     but such mistakes follow."""
     made: dict[str, int] = {}
-    for _ in range(_MOST):
+    faults = [fault]
+    while len(faults) <= _MOST:
+        fault = faults[-1]
         if (at := _comma_before(text, start, fault)) >= 0:
             made.setdefault("trailing_comma", at)
             text = f"{text[:at]} {text[at + 1 :]}"
-        elif word := _PYTHON_WORD.match(text, fault):
+        elif _PYTHON_WORD.match(text, fault):
             made.setdefault("python_literal", fault)
-            text = f"{text[:fault]}{_JSON_WORDS[word[0]]}{text[word.end() :]}"
+            text = text[:fault] + _WORD_OR_STRING.sub(_in_json, text[fault:])
         else:
             return None
-        try:
-            found = decode(text, start)
-        except json.JSONDecodeError as error:
-            fault = error.pos
-        except (ValueError, RecursionError):
-            return None
-        else:
-            for name, offset in made.items():
-                repairs.setdefault(name, offset)
+        tried = len(faults)
+        if found := decode(text, start, faults):
+            repairs.update(made)
             return found
+        if len(faults) == tried:
+            return None
     return None
 
 
@@ -47,14 +46,18 @@ def single_quoted(text: str, start: int, decode: Decode, repairs: dict[str, int]
     if '"' in text or "\\" in text:
         return None
     text = text.replace("'", '"')
-    try:
-        found: tuple[Any, int] | None = decode(text, start)
-    except json.JSONDecodeError as error:
-        found = mended(text, start, error.pos, decode, repairs)
-    except (ValueError, RecursionError):
-        return None
-    repairs.setdefault("single_quotes", text.index('"', start))
+    faults: list[int] = []
+    found = decode(text, start, faults)
+    if not found and faults:
+        found = mended(text, start, faults[0], decode, repairs)
+    if found:
+        repairs["single_quotes"] = text.index('"', start)
     return found
+
+
+def _in_json(part: re.Match[str]) -> str:
+    """A word of Python's as JSON has it, of the same length; a string as it is."""
+    return _JSON_WORDS.get(part[0], part[0])
 
 
 def _comma_before(text: str, start: int, closer: int) -> int:

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Collection
 from typing import Any
 
 from react_agent.lenient_json_keys import role, strong_role
@@ -24,8 +23,7 @@ class Reader:
     """Reads one object; run() once. as_input: the object is a tool's input by itself, not a decision. fault: see read_object()."""
 
     __slots__ = (
-        "_as_input", "_fault", "_frames", "_guide", "_led", "_named", "_pos", "_repairs", "_root", "_skipped", "_start", "_strings",
-        "_text", "_top", "_tries",
+        "_as_input", "_fault", "_frames", "_led", "_pos", "_repairs", "_root", "_skipped", "_start", "_strings", "_text", "_top", "_tries",
     )  # fmt: skip
 
     def __init__(self, text: str, start: int, guide: Guide, *, opener: bool, as_input: bool, fault: int = 0) -> None:
@@ -36,20 +34,19 @@ class Reader:
         self._top = Frame(self._root)
         self._frames = [self._top]
         self._repairs: dict[str, int] = {}
-        self._guide = guide
         self._as_input = as_input
         self._fault = fault
         self._led = -1  # the last comma in the input that stands in front of its first member
         self._tries = _STRICT_TRIES
         self._skipped = 0, 0  # the last comment or the like
-        self._named: tuple[object, Collection[str]] | None = None
-        self._strings = Strings(text, self._frames, self._repairs, self._parameters, 1 if as_input else 2)
+        self._strings = Strings(text, self._frames, self._repairs, guide, as_input=as_input)
         if not opener:
             self._repairs["missing_opener"] = start
         elif text[start] != "{":
             self._repairs["full_width"] = start
 
-    def run(self) -> Reading:
+    def run(self) -> Reading | Unreadable:
+        """The object, or why it cannot be read."""
         try:
             return self._read()
         except Unreadable as error:
@@ -57,7 +54,8 @@ class Reader:
                 return self._unfinished("cut")
             error.partial = self._root
             error.keys = (*self._root, self._top.key) if self._top.key else tuple(self._root)
-            raise
+            error.forget_frames()
+            return error
 
     def _read(self) -> Reading:
         frames, text = self._frames, self._text
@@ -203,7 +201,7 @@ class Reader:
         many, which only a decision may have: in its input a [ may be missing."""
         follows = REOPENED.match(self._text, self._pos + 1)
         self._pos += 1
-        goes_on = follows is not None and strong_role(follows[1]) is not None and follows[1] not in self._parameters()
+        goes_on = follows is not None and strong_role(follows[1]) is not None and follows[1] not in self._strings.parameters()
         last = goes_on or _LAST_BRACE.match(self._text, self._pos)
         if last and len(self._frames) == 2 and self._frames[1].container and not self._as_input:
             self._repairs.setdefault("mismatched_closer", self._pos - 1)
@@ -304,10 +302,3 @@ class Reader:
         if not free and not same and json.dumps(container[key], sort_keys=True) != json.dumps(value, sort_keys=True):
             raise Unreadable("duplicate_key", offset, f'"{key[:40]}" is given twice with different values; give it once')
         self._repairs.setdefault("duplicate_key", offset)
-
-    def _parameters(self) -> Collection[str]:
-        """The names of the chosen tool's parameters; of all tools while the name has not been read."""
-        name = None if self._as_input else next((value for key, value in self._root.items() if role(key) == "action"), None)
-        if self._named is None or self._named[0] is not name:
-            self._named = name, self._guide(name)
-        return self._named[1]

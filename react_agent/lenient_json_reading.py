@@ -29,11 +29,6 @@ class Reading(NamedTuple):
     inferred: bool = False
     repairs: Mapping[str, int] = _NO_REPAIRS
 
-    @property
-    def is_sure(self) -> bool:
-        """Is it plain which members stand inside which brace?"""
-        return self.ending == "closed" and "surplus_closer" not in self.repairs
-
 
 def reopened(text: str, end: int) -> bool:
     """Does a decision's member follow where an object seems to have ended, so that the brace before it was one too many?"""

@@ -54,6 +54,16 @@ _MENDING_DECODER = json.JSONDecoder(object_pairs_hook=_plain_object, parse_float
 _RAW_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_float=_float, parse_constant=_constant, strict=False)
 
 
+def _scanner(decoder: Any) -> Callable[[str, int], tuple[Any, int]]:
+    """What raw_decode() of a decoder calls. Raises StopIteration with its offset for a value that is missing, where raw_decode() takes
+    as long again to make an error with its line; JSONDecodeError for any other fault."""
+    found: Callable[[str, int], tuple[Any, int]] = decoder.scan_once
+    return found
+
+
+_scan, _mending_scan = _scanner(_DECODER), _scanner(_MENDING_DECODER)
+
+
 def strict_text(text: str) -> Any:
     """The value of a text that is JSON and nothing else. Raises ValueError; also for a duplicate key, NaN and too much depth."""
     try:
@@ -74,19 +84,23 @@ def strict_container(text: str, start: int, repairs: dict[str, int], faults: lis
         return None
     part, at = (text, start) if len(text) <= _PART else (text[start : start + _PART], 0)
     try:
-        value, end = _DECODER.raw_decode(part, at)
-        if end - at > 2 * MAX_DEPTH or not part.isascii() or part.find("\\u", at, end) >= 0:
-            _refuse_doubts(part[at:end], value)
+        found = _scan(part, at)
+        if not part.isascii() or found[1] - at > 2 * MAX_DEPTH or part.find("\\u", at, found[1]) >= 0:
+            _refuse_doubts(part[at : found[1]], found[0])
+    except StopIteration as error:
+        message, fault = "", error.value
     except json.JSONDecodeError as error:
-        if error.msg.startswith(_CONTROL):
-            return _again(text, start, error.pos + start - at, repairs)
-        if part is not text and (error.pos >= len(part) - _NEAR_END or error.msg.startswith("Unterminated")):
-            return _again(text, start, -1, repairs)
-        faults.append(error.pos + start - at)
-        return None
+        message, fault = error.msg, error.pos
     except (ValueError, RecursionError):
         return None
-    return value, end + start - at
+    else:
+        return found if part is text else (found[0], found[1] + start)
+    if message.startswith(_CONTROL):
+        return _again(text, start, fault + start - at, repairs)
+    if part is not text and (fault >= len(part) - _NEAR_END or message.startswith("Unterminated")):
+        return _again(text, start, -1, repairs)
+    faults.append(fault + start - at)
+    return None
 
 
 def _again(text: str, start: int, control: int, repairs: dict[str, int]) -> tuple[Any, int] | None:
@@ -122,18 +136,24 @@ def unclosed(text: str, start: int) -> dict[str, Any] | None:
     """The object at start, if nothing but its last brace is missing at the end of the text."""
     if len(text) > _PART or not text.endswith(_WHOLE_ENDS) or text.count("{", start) - text.count("}", start) != 1:
         return None
+    found = _checked(f"{text}}}", start, [])
+    return found[0] if found and found[1] == len(text) + 1 else None
+
+
+def _checked(text: str, start: int, faults: list[int]) -> tuple[Any, int] | None:
+    """What the decoder reads in a mended text at start, and the offset after it. faults takes the place of a fault that it finds."""
     try:
-        value, end = _checked(f"{text}}}", start)
+        found = _mending_scan(text, start)
+        _refuse_doubts(text[start : found[1]], found[0])
+    except StopIteration as error:
+        faults.append(error.value)
+    except json.JSONDecodeError as error:
+        faults.append(error.pos)
     except (ValueError, RecursionError):
-        return None
-    return value if end == len(text) + 1 else None
-
-
-def _checked(text: str, start: int) -> tuple[Any, int]:
-    """What the decoder reads in a mended text at start, and the offset after it. Raises ValueError also for what is in doubt."""
-    value, end = _MENDING_DECODER.raw_decode(text, start)
-    _refuse_doubts(text[start:end], value)
-    return value, end
+        pass
+    else:
+        return found
+    return None
 
 
 def _refuse_doubts(text: str, value: Any) -> None:

@@ -6,12 +6,13 @@ tool's own parameters, the quotes inside must pair up, and text that looks like 
 """
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from react_agent.lenient_json_escapes import decode
-from react_agent.lenient_json_keys import INVISIBLE, strong_role
+from react_agent.lenient_json_keys import INVISIBLE, role, strong_role
+from react_agent.lenient_json_reading import Guide
 from react_agent.lenient_json_tokens import CLOSERS, CUT_KEY, KEY_AHEAD, QUOTE_REPAIR, Unreadable, char_at, name_of, peek, text_ends
 
 Zone = Literal["thought", "answer", "input"]  # how much may be inferred: freely, with paired quotes, only what is certain
@@ -42,20 +43,20 @@ class Frame:
 class Strings:
     """Reads the strings of one text.
 
-    frames: the open containers, shared with the reader. repairs: the first offset of each kind, shared too. parameters: the
-    names that the chosen tool knows. input_level: how many frames are open directly inside the tool's input.
+    frames: the open containers, shared with the reader. repairs: the first offset of each kind, shared too. guide: tells a tool's
+    parameters. as_input: the text is a tool's input by itself.
     """
 
-    __slots__ = ("_frames", "_inner", "_input_level", "_open_pair", "_parameters", "_repairs", "_text", "_zone", "inferred")
+    __slots__ = ("_frames", "_guide", "_inner", "_input_level", "_named", "_open_pair", "_repairs", "_root", "_text", "_zone", "inferred")
 
-    def __init__(
-        self, text: str, frames: list[Frame], repairs: dict[str, int], parameters: Callable[[], Collection[str]], input_level: int
-    ) -> None:
+    def __init__(self, text: str, frames: list[Frame], repairs: dict[str, int], guide: Guide, *, as_input: bool) -> None:
         self._text = text
         self._frames = frames
         self._repairs = repairs
-        self._parameters = parameters
-        self._input_level = input_level
+        self._root = frames[0].container
+        self._guide = guide
+        self._input_level = 1 if as_input else 2  # how many frames are open directly inside the tool's input
+        self._named: tuple[object, Collection[str]] | None = None
         self._zone: Zone = "input"
         self._inner = -1  # where the first quote is that turned out to be text
         self._open_pair = False  # a quote inside the string that waits for its partner
@@ -86,6 +87,15 @@ class Strings:
         if self._inner >= 0:
             raise self._refusal(cut=True)
         raise Unreadable("truncated", pos, "the reply ends inside a string", cut=True)
+
+    def parameters(self) -> Collection[str]:
+        """The names of the chosen tool's parameters; of all tools while the name has not been read."""
+        root, name = self._root, None
+        if self._input_level == 2 and isinstance(root, dict):
+            name = next((value for key, value in root.items() if role(key) == "action"), None)
+        if self._named is None or self._named[0] is not name:
+            self._named = name, self._guide(name)
+        return self._named[1]
 
     def _after(self, at: int, end: int) -> int:
         """Where the text goes on if the quote at end is the string's own, else 0. at: where the part since the last quote began."""
@@ -224,7 +234,7 @@ class Strings:
     def _known(self, key: str, level: int) -> bool:
         """May this key follow here, whatever the text before it looks like?"""
         if level == self._input_level:
-            return key in self._parameters() and key not in self._frames[level - 1].container
+            return key in self.parameters() and key not in self._frames[level - 1].container
         return level == 1 and strong_role(key) is not None and key not in self._frames[0].container and key != self._frames[0].key
 
     def _has_bare_keys(self, level: int) -> bool:

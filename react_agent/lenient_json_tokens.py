@@ -89,6 +89,10 @@ class Unreadable(Exception):
         self.hint = hint
         self.cut = cut
 
+    def forget_frames(self) -> None:
+        """For an error that is kept: its frames may hold the error itself, and then the text until the next garbage collection."""
+        self.__traceback__ = self.__context__ = None
+
 
 def name_of(key: re.Match[str]) -> str:
     """The name in a match of KEY_AHEAD."""

@@ -8,6 +8,7 @@ from react_agent.lenient_json_tokens import AFTER_VALUE, LITERALS, NOT_NUMBERS, 
 NUMBER_STARTS = frozenset("+-.0123456789")
 _EXACT = frozenset({"true", "false", "null"})
 _TYPES = frozenset({"string", "str", "object", "dict", "list", "array", "number", "integer", "int", "float", "boolean", "bool", "any"})
+_WRITTEN = re.compile(r"[^\s,}\]]{1,40}")
 _AFTER_NAME = re.compile(r"[ \t\r]*+[,}\n]")
 
 
@@ -53,7 +54,7 @@ def read_word(text: str, pos: int, repairs: dict[str, int], *, as_name: bool) ->
 
 
 def _bad_number(text: str, pos: int) -> Unreadable:
-    shown = re.match(r"[^\s,}\]]{1,40}", text[pos : pos + 40])
+    shown = _WRITTEN.match(text, pos, pos + 40)
     what = shown[0] if shown else "this"
     return Unreadable("bad_number", pos, f"{what} is not a JSON number; write plain digits such as 1000 or 0.5, or put it in quotes")
 

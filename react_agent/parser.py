@@ -7,15 +7,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from react_agent.errors import ParseError
-from react_agent.lenient_json import Reading, Unreadable, strict_object
+from react_agent.lenient_json import Reading, Unreadable, strict_value
 from react_agent.lenient_json_decision import is_none
 from react_agent.lenient_json_keys import CANONICAL
 from react_agent.parser_alone import first_object, read_alone, read_damaged, try_repairs
 from react_agent.parser_choose import Choice
 from react_agent.parser_find import Tried
 from react_agent.parser_names import parameters_in
+from react_agent.parser_place import Place
 from react_agent.parser_refusals import echoed, nothing_decided, was_cut
-from react_agent.parser_shape import Shape, decided
+from react_agent.parser_shape import Shape, plain_shape, unusual_shape
 from react_agent.registry import ToolRegistry
 from react_agent.types import Completion, Decision, Repair, ToolCall
 
@@ -37,21 +38,28 @@ def parse_decision(completion: Completion, tools: ToolRegistry) -> Decision:
     try:
         if completion.refusal or not 0 < len(text) <= MAX_CHARACTERS:
             _refuse_unread(completion)
-        start = len(text) - len(text.lstrip())
-        faults: list[int] = []
+        start = 0 if text[:1] == "{" else len(text) - len(text.lstrip())
         begins = text.startswith("{", start)
         if cut and begins and not _MATTERS.search(text, start):
             raise was_cut(len(text))
-        reading = strict_object(text, start, faults) if begins else None
-        if reading and (reading.end == len(text) or text[reading.end :].isspace()):
-            return _whole(reading, text, tools)
-        guide = parameters_in(tools)
-        tried = Tried(start, reading) if reading else try_repairs(text, start, guide, faults) if begins else first_object(text)
+        repairs: dict[str, int] = {}
+        faults: list[int] = []
+        reading = None
+        if begins and (found := strict_value(text, start, repairs, faults)):
+            value, end = found
+            if end == len(text) or text[end:].isspace():
+                return _decision(plain_shape(value, tools) or _whole(value, Place(text, start, end), tools, repairs), repairs)
+            reading = Reading(value, start, end, repairs=repairs)
+        if begins and not reading:
+            tried = try_repairs(text, start, parameters_in(tools), faults)
+        else:
+            tried = Tried(start, reading) if reading else first_object(text)
         if usual := read_damaged(text, tried, tools, cut=cut) if tried.repaired else read_alone(text, tried, tools):
             return _decision(*usual)
-        chosen = Choice(text, tools, guide, tried, cut=cut, stopped=reason == "stop").make()
+        chosen = Choice(text, tools, parameters_in(tools), tried, cut=cut, stopped=reason == "stop").make()
         return _decision(chosen.shape, chosen.repairs)
     except Unreadable as error:
+        error.forget_frames()
         raise _parse_error(error, text, cut) from None
 
 
@@ -85,21 +93,23 @@ def _refuse_unread(completion: Completion) -> None:
         raise Unreadable("refused", 0, "a content filter removed the reply")
 
 
-def _whole(reading: Reading, text: str, tools: ToolRegistry) -> Decision:
-    """The decision of a text that is one valid JSON object."""
-    repairs = dict(reading.repairs)
-    found = decided(reading, text, tools, repairs)
+def _whole(value: dict[str, Any], place: Place, tools: ToolRegistry, repairs: dict[str, int]) -> Shape:
+    """What a text decides that is one valid JSON object, which stands at place, and not a plain one."""
+    found = unusual_shape(value, "closed", True, place, tools, repairs)
     if not found:
-        raise echoed(reading.start)
-    if not found.decides:
-        raise nothing_decided(reading.value, reading.start)
-    return _decision(found, repairs)
+        raise echoed(place.start)
+    if found.tool is None and found.answer is None:
+        raise nothing_decided(value, place.start)
+    return found
 
 
 def _decision(found: Shape, repairs: Mapping[str, int]) -> Decision:
-    noted: tuple[Repair, ...] = ()
-    if repairs:
-        noted = tuple([Repair(name, at) for name, at in (sorted(repairs.items(), key=_OFFSET) if len(repairs) > 1 else repairs.items())])
+    if not repairs:
+        noted: tuple[Repair, ...] = ()
+    elif len(repairs) == 1:
+        noted = (Repair(*next(iter(repairs.items()))),)
+    else:
+        noted = tuple([Repair(name, at) for name, at in sorted(repairs.items(), key=_OFFSET)])
     if found.tool:
         return Decision(found.thought, ToolCall(found.tool.name, found.arguments or {}), None, noted)
     return Decision(found.thought, None, found.answer, noted)

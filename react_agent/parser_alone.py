@@ -6,11 +6,12 @@ What is read here, Choice would read the same; where anything may matter, nothin
 import re
 from collections.abc import Mapping, Sequence
 
-from react_agent.lenient_json import Guide, Unreadable, read_object, strict_object
+from react_agent.lenient_json import Guide, Unreadable, strict_object, try_object
 from react_agent.lenient_json_decision import is_decision_like
 from react_agent.lenient_json_keys import read_keys
 from react_agent.parser_choose import KEY, QUOTES, REST_OF_NOTHING, next_speaker, says_something
 from react_agent.parser_find import Tried, has_prose
+from react_agent.parser_place import Place
 from react_agent.parser_refusals import was_cut
 from react_agent.parser_shape import Shape, decided, plain_shape
 from react_agent.registry import ToolRegistry
@@ -27,6 +28,7 @@ _FENCED = re.compile(r"\s*+(?:(?:```|~~~)\s*+)?")
 _MATTERS = re.compile(r"[\"“:：]")  # in prose after the object, besides tags
 _TAG = re.compile(r"[<◁]|\[[/t]", re.IGNORECASE)
 _BRACE = re.compile("[{｛]")
+_NOTHING = Tried(-1)
 
 
 def read_alone(text: str, tried: Tried, tools: ToolRegistry) -> tuple[Shape, Mapping[str, int]] | None:
@@ -57,13 +59,17 @@ def read_alone(text: str, tried: Tried, tools: ToolRegistry) -> tuple[Shape, Map
 
 def first_object(text: str) -> Tried:
     """The object of a text that begins with something else, if nothing that matters stands before it."""
+    if "{" not in text:
+        return _NOTHING
     begin = _begin(text)
     if not begin and (speaker := _SPEAKER.match(text)):
         begin = speaker.end()
     mark = MARK.search(text, begin)
-    if not mark or mark.lastgroup != "object" or text[mark.start()] != "{" or _DOUBTFUL.search(text, begin, mark.start()):
-        return Tried(-1)
-    return Tried(mark.start(), strict_object(text, mark.start()))
+    start = mark.start() if mark else len(text)
+    unmarked = 0 if begin else start
+    if not mark or mark.lastgroup != "object" or text[start] != "{" or _DOUBTFUL.search(text, begin, start):
+        return Tried(-1, unmarked=unmarked)
+    return Tried(start, strict_object(text, start), unmarked=unmarked)
 
 
 def _begin(text: str) -> int:
@@ -78,10 +84,7 @@ def try_repairs(text: str, start: int, guide: Guide, faults: Sequence[int]) -> T
     mark = MARK.match(text, start)
     if not mark or mark.lastgroup != "object":
         return first_object(text)
-    try:
-        return Tried(start, None, read_object(text, start, guide, fault=faults[0] if faults else 0))
-    except Unreadable as fault:
-        return Tried(start, None, fault)
+    return Tried(start, None, try_object(text, start, guide, fault=faults[0] if faults else 0))
 
 
 def read_damaged(text: str, tried: Tried, tools: ToolRegistry, *, cut: bool) -> tuple[Shape, Mapping[str, int]] | None:
@@ -99,7 +102,7 @@ def read_damaged(text: str, tried: Tried, tools: ToolRegistry, *, cut: bool) -> 
     if cut and reading.ending != "closed":
         raise was_cut(reading.end)
     repairs = dict(reading.repairs)
-    found = decided(reading, text, tools, repairs)
+    found = decided(reading.value, reading.ending, Place(text, reading.start, reading.end), tools, repairs)
     return (found, repairs) if found and found.decides and (found.tool or not found.weak) else None
 
 

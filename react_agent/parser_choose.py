@@ -10,12 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from react_agent.lenient_json import SPEAKER, Guide, Unreadable
+from react_agent.lenient_json import SPEAKER, Guide, Reading, Unreadable
 from react_agent.lenient_json_decision import is_decision_like, is_none
 from react_agent.lenient_json_keys import role, visible
 from react_agent.parser_find import Finder, Found, Tried
 from react_agent.parser_labels import find_labels
 from react_agent.parser_names import find_tool
+from react_agent.parser_place import Place
 from react_agent.parser_refusals import conflict, continued, echoed, nothing_decided, swallowed, was_cut
 from react_agent.parser_shape import Shape, decided
 from react_agent.parser_text import read_text
@@ -118,6 +119,7 @@ class Choice:
             if not CLOSING.search(self._text, found.end):
                 raise
             seen.error = error
+            error.forget_frames()
 
     def _forget_reasoning(self) -> None:
         """When a closing tag comes without its opening one, all that was found before it was reasoning."""
@@ -129,18 +131,22 @@ class Choice:
     def _first(self, found: Found) -> None:
         """Choose an object if it decides something. Raises Unreadable for a decision that cannot be used."""
         seen = self._seen
-        if found.fault and found.fault.reason != "template_echo":
-            raise found.fault
+        if not found.reading:
+            if not found.fault or found.fault.reason != "template_echo":
+                raise found.fault or conflict(found.start)
+            seen.reason = seen.reason or found.fault
+            return
         try:
-            chosen = self._shaped(found)
+            chosen = self._shaped(found, found.reading)
         except Unreadable as error:
-            if found.reading and is_decision_like(found.reading.value):
+            if is_decision_like(found.reading.value):
                 raise
             seen.reason = seen.reason or error
+            error.forget_frames()
             return
         if chosen and not chosen.shape.decides:
             seen.thought = seen.thought or chosen.shape.thought
-            seen.reason = swallowed(found.reading) or nothing_decided(found.reading.value if found.reading else {}, found.start)
+            seen.reason = swallowed(found.reading) or nothing_decided(found.reading.value, found.start)
         elif chosen and chosen.shape.weak and not chosen.shape.tool:
             if seen.weak and not chosen.shape.agrees_with(seen.weak.shape):
                 seen.reason = conflict(found.start)
@@ -158,10 +164,13 @@ class Choice:
         seen.last_end = found.end
         if seen.spoke_at >= 0:
             return
+        if not found.reading:
+            self._refuse_clash(chosen.shape, found, found.fault.partial if found.fault else {})
+            return
         try:
-            other = self._shaped(found)
-        except Unreadable as error:
-            self._refuse_clash(chosen.shape, found, found.reading.value if found.reading else error.partial)
+            other = self._shaped(found, found.reading)
+        except Unreadable:
+            self._refuse_clash(chosen.shape, found, found.reading.value)
             return
         if not other or not other.shape.decides or (other.shape.weak and not other.shape.tool) or other.shape.agrees_with(chosen.shape):
             return
@@ -170,11 +179,8 @@ class Choice:
             return
         raise conflict(found.start)
 
-    def _shaped(self, found: Found) -> Chosen | None:
-        """What an object decides; None for a template and for one that is only quoted. Raises Unreadable."""
-        reading = found.reading
-        if not reading:
-            raise found.fault or conflict(found.start)
+    def _shaped(self, found: Found, reading: Reading) -> Chosen | None:
+        """What an object decides that could be read; None for a template and for one that is only quoted. Raises Unreadable."""
         if self._cut and reading.ending != "closed":
             raise was_cut(reading.end)
         if found.quoted:
@@ -183,7 +189,7 @@ class Choice:
         if found.recipient and not is_decision_like(reading.value):
             reading = reading._replace(value={"action": found.recipient, "action_input": reading.value})
         repairs = dict(reading.repairs)
-        shape = decided(reading, self._text, self._tools, repairs)
+        shape = decided(reading.value, reading.ending, Place(self._text, reading.start, reading.end), self._tools, repairs)
         if not shape:
             self._seen.reason = echoed(found.start)
             return None
@@ -215,6 +221,8 @@ class Choice:
 
     def _reply(self) -> str:
         """The text with its reasoning blanked, so that offsets stay."""
+        if not self._finder.reasoning:
+            return self._text
         text, parts, at = self._text, [], 0
         for start, end in self._finder.reasoning:
             parts += [text[at:start], " " * (end - max(at, start))]
@@ -279,8 +287,9 @@ class Choice:
 
     def _no_object(self) -> Unreadable:
         """No object could be found; if the text begins like one, it is a broken one."""
-        text = self._text
-        start = next((at for at in range(self._begin, min(len(text), self._begin + _NEAR)) if not text[at].isspace()), self._begin)
+        text, start = self._text, self._begin
+        near = text[start : start + _NEAR]
+        start += len(near) - len(near.lstrip() or near)
         if not text.startswith("{", start):
             return Unreadable("no_object", self._begin, "the reply holds no JSON object")
         if "}" not in text[start:]:

@@ -85,10 +85,9 @@ def collect(value: dict[str, Any], keys: Keys, tools: ToolRegistry, place: Place
 
 
 def called(fields: Fields, tools: ToolRegistry, place: Place, repairs: dict[str, int]) -> Fields:
-    """The same with a tool's name as action, or nothing, and its input; they may be an object inside action. Raises Unreadable."""
+    """The same for an action that is no text: a tool's name or nothing as action, and its input, out of the object or the list that
+    stands there. Raises Unreadable."""
     name, inputs, given = fields.action, fields.input, fields.given
-    if name is None or isinstance(name, str):
-        return fields
     for _ in range(_DEEPEST):
         if isinstance(name, list):
             name = _only(name, place, repairs)

@@ -46,11 +46,12 @@ class Found(NamedTuple):
 
 class Tried(NamedTuple):
     """What has been tried with the object at start already: its reading by the standard decoder, if that was one, and the one with
-    repairs, or why there is none."""
+    repairs, or why there is none. unmarked: how far from the text's beginning there is no MARK."""
 
     start: int
     strictly: Reading | None = None
     repaired: Reading | Unreadable | None = None
+    unmarked: int = 0
 
 
 class Finder:
@@ -82,7 +83,7 @@ class Finder:
     def __iter__(self) -> Iterator[Found]:
         text = self._text
         while self._pos < self.end:
-            match = MARK.search(text, self._pos)
+            match = MARK.search(text, max(self._pos, self._tried.unmarked))
             stop = match.start() if match else len(text)
             gap = stop - self._pos
             if gap > _SHORTEST_KEY and not self._spoken and (bare := _OPENERLESS.search(text, self._pos, stop)):
@@ -202,6 +203,7 @@ class Finder:
 
     def _fault(self, start: int, fault: Unreadable) -> Found | None:
         """A damaged decision ends the search. Damaged data and templates are passed over if their braces tell where they end."""
+        fault.forget_frames()
         self._patience -= len(self._text) - start if fault.cut or fault.reason == "unescaped_quote" else fault.offset - start
         decision = bool(read_keys(fault.keys).strong)
         end = -1 if decision and fault.reason != "template_echo" else self._braces_end(start)

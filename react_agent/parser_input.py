@@ -21,6 +21,8 @@ def arguments(tool: Tool, value: object, given: bool, place: Place, repairs: dic
     An object; the JSON text of one; a list of one; bare text for a tool with exactly one parameter; nothing, for a tool with
     none. Raises Unreadable("bad_input").
     """
+    if isinstance(value, dict) and tool.parameter_set.issuperset(value):
+        return value
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
         repairs.setdefault("list_of_one", place.of_key("action_input"))
         value = value[0]

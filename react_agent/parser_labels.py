@@ -59,7 +59,7 @@ class Label:
     @property
     def answer(self) -> str:
         """The text as an answer, which may hold fences of its own: only one without a partner is not part of it."""
-        fences = list(_FENCE.finditer(self.text))
+        fences = list(_FENCE.finditer(self.text)) if "```" in self.text or "~~~" in self.text else []
         return (self.text[: fences[-1].start()] if len(fences) % 2 else self.text).strip()
 
     @property
@@ -146,4 +146,5 @@ class _Finder:
             self.pos = label.reading.end
         except Unreadable as fault:
             label.fault = fault
+            fault.forget_frames()
             self.pos = len(self._text)

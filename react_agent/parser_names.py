@@ -59,4 +59,4 @@ def unknown_tool(name: str, tools: ToolRegistry, place: Place) -> Unreadable:
 
 def _alike(plain: str, tools: ToolRegistry) -> tuple[str, ...]:
     """The tools' names that are this bare one but for case and spaces."""
-    return tools.alike(_SPACES.sub("_", plain))
+    return tools.alike(plain if plain.isidentifier() else _SPACES.sub("_", plain))

@@ -13,9 +13,9 @@ def nothing_decided(value: dict[str, Any], offset: int) -> Unreadable:
     return Unreadable("not_a_decision", offset, "the object has no action and no final_answer")
 
 
-def swallowed(reading: Reading | None) -> Unreadable | None:
+def swallowed(reading: Reading) -> Unreadable | None:
     """An object that decides nothing because its keys were taken for part of a text."""
-    if not reading or "unescaped_quote" not in reading.repairs:
+    if "unescaped_quote" not in reading.repairs:
         return None
     hint = 'action and final_answer are missing: a quote inside a text is not escaped, or a colon is missing; write \\" and "key": value'
     return Unreadable("unescaped_quote", reading.repairs["unescaped_quote"], hint)

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from react_agent.lenient_json import Ending, Reading, Unreadable, as_json
+from react_agent.lenient_json import Ending, Unreadable, as_json
 from react_agent.lenient_json_decision import bare, has_answer, holds_call, is_echo, is_none, is_template_answer, is_template_call
 from react_agent.lenient_json_keys import CANONICAL, NAMES, Keys, read_keys, role, squeezed
 from react_agent.parser_fields import Fields, called, collect, same, unwrapped
@@ -35,18 +35,23 @@ class Shape(NamedTuple):
         return self.tool is other.tool and self.answer == other.answer and same(self.arguments, other.arguments)
 
 
-def decided(reading: Reading, text: str, tools: ToolRegistry, repairs: dict[str, int]) -> Shape | None:
-    """What an object decides, usual ones read at once; None for the prompt's template. repairs takes what else was repaired.
+def decided(value: dict[str, Any], ending: Ending, place: Place, tools: ToolRegistry, repairs: dict[str, int]) -> Shape | None:
+    """What an object at place decides, usual ones read at once; None for the prompt's template. repairs takes what else was repaired.
 
     Raises Unreadable for the reason why it decides nothing that may be used.
     """
-    value = reading.value
-    if reading.is_sure and (plain := plain_shape(value, tools)):
-        return plain
-    keys, place = read_keys(value), Place(text, reading.start, reading.end)
-    if reading.is_sure and keys.single and (renamed := renamed_shape(value, keys, tools, place, repairs)):
+    sure = ending == "closed" and "surplus_closer" not in repairs
+    return (plain_shape(value, tools) if sure else None) or unusual_shape(value, ending, sure, place, tools, repairs)
+
+
+def unusual_shape(
+    value: dict[str, Any], ending: Ending, sure: bool, place: Place, tools: ToolRegistry, repairs: dict[str, int]
+) -> Shape | None:  # fmt: skip
+    """The same for one that is not plain. sure: it is plain which members stand inside which brace."""
+    keys = read_keys(value)
+    if sure and keys.single and (renamed := renamed_shape(value, keys, tools, place, repairs)):
         return renamed
-    return None if is_echo(value, keys) else shape(value, keys, reading.ending, tools, place, repairs)
+    return None if is_echo(value, keys) else shape(value, keys, ending, tools, place, repairs)
 
 
 def plain_shape(value: dict[str, Any], tools: ToolRegistry) -> Shape | None:
@@ -80,11 +85,11 @@ def renamed_shape(value: dict[str, Any], keys: Keys, tools: ToolRegistry, place:
 
 def shape(value: dict[str, Any], keys: Keys, ending: Ending, tools: ToolRegistry, place: Place, repairs: dict[str, int]) -> Shape:
     """What an object decides; ending says how it ended. Raises Unreadable for the reason why it decides nothing that may be used."""
-    if len(value) < 2 or not keys.canonical:
-        inner = unwrapped(value, keys, place, repairs)
-        keys = keys if inner is value else read_keys(inner)
-        value = inner
-    fields = called(collect(value, keys, tools, place, repairs), tools, place, repairs)
+    if len(keys.bearing) == 1 and (inner := unwrapped(value, keys, place, repairs)) is not value:
+        value, keys = inner, read_keys(inner)
+    fields = collect(value, keys, tools, place, repairs)
+    if fields.action is not None and not isinstance(fields.action, str):
+        fields = called(fields, tools, place, repairs)
     name = fields.action
     tool = tools.get(name) if name else None
     if not name or (not tool and is_none(name)):
@@ -98,7 +103,9 @@ def shape(value: dict[str, Any], keys: Keys, ending: Ending, tools: ToolRegistry
         if ending != "closed" and isinstance(fields.input, str) and role(next(reversed(value))) == "input":
             raise _unfinished(place)  # the text may go on after what looks like its last quote
         found = _call(tool, fields, ending, place, repairs)
-        refuse_misplaced(tool, found.arguments or {}, value, fields.has, place, in_doubt=ending != "closed" or "surplus_closer" in repairs)
+        inputs, in_doubt = found.arguments or {}, ending != "closed" or "surplus_closer" in repairs
+        if in_doubt or not keys.canonical or not CANONICAL.keys().isdisjoint(inputs):
+            refuse_misplaced(tool, inputs, value, fields.has, place, in_doubt=in_doubt)
         return found
     if is_finish(name):
         return _answered(fields, _finished(fields, place, repairs), ending, place)

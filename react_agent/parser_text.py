@@ -30,7 +30,7 @@ def read_text(
 
     Raises Unreadable.
     """
-    rule = _RULE_AT_END.search(text, begin, end)
+    rule = _RULE_AT_END.search(text, begin, end) if "\n---" in text else None
     labels, invented = find_labels(text, begin, rule.start() if rule else end, guide)
     found = _Reply(text, labels, tools, stopped, repairs).shape()
     if found and invented >= 0:
@@ -47,9 +47,8 @@ class _Reply:
     repairs: dict[str, int]
 
     def shape(self) -> Shape | None:
-        answers = [label for label in self.labels if label.kind == "answer"]
-        actions = [label for label in self.labels if label.kind == "action" and label.line]
-        called = [label for label in actions if not is_none(label.line)]
+        answers, actions = self._deciding()
+        called = [label for label in actions if not is_none(label.line)] if actions else []
         if not called:
             return self._answered(answers) if answers else None
         action = next((label for label in called if label.given), called[0])
@@ -74,8 +73,21 @@ class _Reply:
         self.repairs.setdefault("label_text", action.start)
         return Shape(thought, tool, found)
 
+    def _deciding(self) -> tuple[list[Label], list[Label]]:
+        """The labels of answers, and those of actions that have a name."""
+        answers, actions = [], []
+        for label in self.labels:
+            if label.kind == "answer":
+                answers.append(label)
+            elif label.kind == "action" and label.line:
+                actions.append(label)
+        return answers, actions
+
     def _thought(self) -> str:
-        return next((label.block.strip() for label in self.labels if label.kind == "thought"), "")
+        for label in self.labels:
+            if label.kind == "thought":
+                return label.block.strip()
+        return ""
 
     # Answers.
 
@@ -83,7 +95,7 @@ class _Reply:
         if not self.stopped:
             raise Unreadable("truncated", answers[0].start, "the reply may have been cut; send the answer as JSON", cut=True)
         texts = [self._answer(answer) for answer in answers]
-        if any(text != texts[0] for text in texts):
+        if len(texts) > 1 and any(text != texts[0] for text in texts):
             raise Unreadable("conflict", answers[1].start, "two different final answers stand in one reply; send one of them")
         if texts[0] is not None and is_template_answer(texts[0]):
             raise echoed(answers[0].begin)

@@ -1,6 +1,7 @@
 """A reply's decision: the corpora, one test per case; the real replies; errors and re-prompts; properties of any text."""
 
 import contextlib
+import gc
 import json
 import math
 import re
@@ -384,3 +385,36 @@ def test_any_bytes_are_a_decision_or_a_parse_error(data):
             parse(text, SETTER)
         except ParseError as error:
             assert error.reason in PARSE_REASONS
+
+
+# Replies that hold a fault besides their decision, which is kept while the rest is read.
+FAULTY = [
+    '{"a": 1 2}\n{"action": "now", "action_input": {}}',
+    '{"action": "now", "action_input": {}}\n{"action": "now", "action_input": {"a" 3}}',
+    '{"action": "x" "y"}</think>{"action": "now", "action_input": {}}',
+    'Action: now\nAction Input: {"a": "b" 2}',
+    '{"action": "now", "action_input": "{\\"a\\": \\"x\\" \\"y\\"}"}',
+    '{"action": "now", "action_input": {"a": "\\ud800"}}',
+    '{"action": "now", "action_input": {"a": "\ud800",}}',
+]
+
+
+def test_a_reply_is_forgotten_at_once():
+    """Nothing that was made of a reply, which may be long, waits for the garbage collector."""
+    replies = [(case["text"], case["finish_reason"] or "unknown", registry(case["tools"])) for case in CASES]
+    replies += [(text, reason, toolbox(now=["a"])) for text in FAULTY for reason in ("stop", "length")]
+    left = []
+    for round in ("to fill the caches", "to look"):
+        gc.collect()
+        gc.freeze()
+        gc.disable()
+        try:
+            for text, reason, tools in replies:
+                with contextlib.suppress(ParseError):
+                    parse_decision(Completion(text, reason), tools)
+                if round == "to look" and gc.collect():
+                    left.append(text)
+        finally:
+            gc.enable()
+            gc.unfreeze()
+    assert left == []
