@@ -2,7 +2,6 @@
 
 import json
 import operator
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +9,7 @@ from react_agent.errors import ParseError
 from react_agent.lenient_json import Reading, Unreadable, strict_value
 from react_agent.lenient_json_decision import is_none
 from react_agent.lenient_json_keys import CANONICAL
-from react_agent.parser_alone import first_object, read_alone, read_damaged, try_repairs
+from react_agent.parser_alone import first_object, is_cut_call, is_only_cut, read_alone, read_damaged, try_repairs
 from react_agent.parser_choose import Choice
 from react_agent.parser_find import Tried
 from react_agent.parser_names import parameters_in
@@ -21,7 +20,6 @@ from react_agent.registry import ToolRegistry
 from react_agent.types import Completion, Decision, Repair, ToolCall
 
 MAX_CHARACTERS = 2_000_000
-_MATTERS = re.compile(r"[}｝\n<\[◁]")  # without one of these, an object that a limit has cut holds nothing whole and no other reply
 _OFFSET = operator.itemgetter(1)
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _SAID_WHEN_CUT = frozenset({"empty", "only_thinking", "refused", "too_long"})
@@ -40,7 +38,7 @@ def parse_decision(completion: Completion, tools: ToolRegistry) -> Decision:
             _refuse_unread(completion)
         start = 0 if text[:1] == "{" else len(text) - len(text.lstrip())
         begins = text.startswith("{", start)
-        if cut and begins and not _MATTERS.search(text, start):
+        if (cut and is_only_cut(text, start)) or (begins and "}" not in text and is_cut_call(text, start)):
             raise was_cut(len(text))
         repairs: dict[str, int] = {}
         faults: list[int] = []

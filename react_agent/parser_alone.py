@@ -28,7 +28,24 @@ _FENCED = re.compile(r"\s*+(?:(?:```|~~~)\s*+)?")
 _MATTERS = re.compile(r"[\"“:：]")  # in prose after the object, besides tags
 _TAG = re.compile(r"[<◁]|\[[/t]", re.IGNORECASE)
 _BRACE = re.compile("[{｛]")
+_MORE = re.compile(r"[}｝\n<\[◁]")  # without one of these, an object that a limit has cut holds nothing whole and no other reply
+_MARKED = re.compile(r"[{}｛｝<\[◁]")  # without one of these, a text holds no object and no tag
+_OPEN = r'"[^"\\\x00-\x1f]*+(?:\\.[^"\\\x00-\x1f]*+)*+'
+_MEMBERS = rf'(?:\s*+{_OPEN}"\s*+:\s*+{_OPEN}"\s*+,)*+\s*+'
+_CUT_CALL = re.compile(rf'\{{{_MEMBERS}"action_input"\s*+:\s*+\{{{_MEMBERS}(?:{_OPEN}"\s*+:\s*+{_OPEN}["\\]?+)?+\Z')
 _NOTHING = Tried(-1)
+
+
+def is_only_cut(text: str, start: int) -> bool:
+    """Can a text that a limit has cut decide nothing, so that nothing else is wrong with it? start: after blanks."""
+    if text.startswith("{", start):
+        return not _MORE.search(text, start)
+    return not _MARKED.search(text, start) and says_something(text)
+
+
+def is_cut_call(text: str, start: int) -> bool:
+    """Does a text end in a call's input, within a plain member of it or behind one?"""
+    return _CUT_CALL.match(text, start) is not None
 
 
 def read_alone(text: str, tried: Tried, tools: ToolRegistry) -> tuple[Shape, Mapping[str, int]] | None:

@@ -59,14 +59,16 @@ def plain_shape(value: dict[str, Any], tools: ToolRegistry) -> Shape | None:
     if not value.keys() <= CANONICAL.keys():
         return None
     thought, answer = value.get("thought", ""), value.get("final_answer")
-    if not isinstance(thought, str) or (thought and not thought[0].isalnum()):
+    if not isinstance(thought, str):
         return None
     if answer is None:
         name, inputs = value.get("action"), value.get("action_input")
         if not isinstance(name, str) or not isinstance(inputs, dict):
             return None
         tool = tools.get(name)
-        return Shape(thought, tool, inputs) if tool and tool.parameter_set.issuperset(inputs) else None
+        if not tool or not tool.parameter_set.issuperset(inputs) or is_template_call(thought, inputs):
+            return None
+        return Shape(thought, tool, inputs)
     if value.get("action", "none") != "none" or not isinstance(answer, str):
         return None
     return Shape(thought, None, None, answer) if has_answer(answer) and not is_template_answer(answer) else None

@@ -43,7 +43,7 @@ def pair_of(opener: str) -> re.Pattern[str]:
     Tags of one name nest, so that a text that was cut inside them is never taken for the reply.
     """
     name = opener.casefold()
-    return _PAIRS.get(name) or _PAIRS[re.split(r"[\s>]", name[1:], maxsplit=1)[0]]
+    return _PAIRS.get(name) or _PAIRS.get(name[1:-1]) or _PAIRS[re.split(r"[\s>]", name[1:], maxsplit=1)[0]]
 
 
 def reasoning_end(text: str, opener: re.Match[str]) -> int:

@@ -12,8 +12,9 @@ from react_agent.registry import Tool, ToolRegistry
 from react_agent.types import Completion
 
 # What the parser reads at once, and would read the same on the long way.
-SHORTCUTS = [(parser, "read_alone"), (parser, "read_damaged"), (parser, "plain_shape"), (parser_shape, "renamed_shape"), (parser_shape, "plain_shape"),
-             (lenient_json, "mended_object"), (lenient_json, "unclosed")]  # fmt: skip
+SHORTCUTS = [(parser, "read_alone"), (parser, "read_damaged"), (parser, "plain_shape"), (parser, "is_only_cut"),
+             (parser, "is_cut_call"), (parser_shape, "renamed_shape"), (parser_shape, "plain_shape"), (lenient_json, "mended_object"),
+             (lenient_json, "unclosed")]  # fmt: skip
 
 
 @contextlib.contextmanager

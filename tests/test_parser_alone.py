@@ -3,7 +3,7 @@
 import pytest
 
 from react_agent.lenient_json import Unreadable, strict_object
-from react_agent.parser_alone import first_object, read_alone, read_damaged, try_repairs
+from react_agent.parser_alone import first_object, is_cut_call, is_only_cut, read_alone, read_damaged, try_repairs
 from react_agent.parser_find import Tried
 from react_agent.parser_names import parameters_in
 from react_agent.registry import Tool, ToolRegistry
@@ -85,6 +85,64 @@ BEFORE = [
     ("<b>\n", True),
     ("<|im_end|>", False),
 ]  # fmt: skip
+
+
+# A reply that a limit has cut: is it refused for that at once?
+CUT = [
+    ('{"thought": "This isn\'t clear yet, so', True),
+    ("{", True),
+    ('{"a": "}', False),
+    ('{"a": "｝', False),
+    ('{"a": "x\n', False),
+    ('{"a": "<', False),
+    ('{"a": "[', False),
+    ('{"a": "◁', False),
+    ("The capital of", True),
+    ("Thought: t\nAction: now", True),
+    ("I say {", False),
+    ("I say ｛", False),
+    ('"final_answer": "x"}', False),
+    ('"final_answer": "x"｝', False),
+    ("1 < 2", False),
+    ("see [1", False),
+    ("say ◁", False),
+    ("...", False),
+    ("", False),
+    ("```json", False),
+]
+
+# What begins so, has no brace that closes and came with no word about a limit: does it end in a call's input?
+CUT_CALL = [
+    ("", True),
+    (" ", True),
+    ('"query": "x', True),
+    ('"query": "say } and', True),
+    ('"query": "x"', True),
+    ('"query": "x",', True),
+    ('"query": "x", "a" : "y', True),
+    ('"query": "say \\"x', True),
+    ('"query": "x\\', True),
+    ('"query": "x\n', False),
+    ('"query": "x"\n', False),
+    ('"query": "x" y', False),
+    ('"query": "say "x', False),
+    ('"query": "x", "a', False),
+    ('"query": 1', False),
+    ('"query": ["x', False),
+    ('"query": "x”', True),
+]
+
+
+@pytest.mark.parametrize(("text", "taken"), CUT)
+def test_what_a_limit_has_cut(text, taken):
+    assert is_only_cut(text, 0) == taken and is_only_cut("  " + text, 2) == taken
+
+
+@pytest.mark.parametrize(("text", "taken"), CUT_CALL)
+def test_what_ends_in_an_input(text, taken):
+    for before in ('{"action": "search", "action_input": {', '{"thought": "say \\"t\\"", "action_input" : {', '{"action_input":{'):
+        assert is_cut_call(before + text, 0) == taken and is_cut_call("  " + before + text, 2) == taken
+    assert not any(is_cut_call(before + text, 0) for before in ("", "x ", '{"action_input": ', '{"a": 1, "action_input": {', '{"a": {'))
 
 
 def alone(text):
