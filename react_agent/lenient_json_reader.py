@@ -50,12 +50,19 @@ class Reader:
         try:
             return self._read()
         except Unreadable as error:
-            if error.reason == "truncated" and len(self._frames) == 1 and self._root and not self._as_input:
-                return self._unfinished("cut")
-            error.partial = self._root
-            error.keys = (*self._root, self._top.key) if self._top.key else tuple(self._root)
-            error.forget_frames()
-            return error
+            if error.reason != "truncated" or len(self._frames) > 1 or not self._root or self._as_input:
+                return self._given_up(error)
+        try:
+            return self._unfinished("cut")
+        except Unreadable as error:
+            return self._given_up(error)
+
+    def _given_up(self, error: Unreadable) -> Unreadable:
+        """The error with what had been read."""
+        error.partial = self._root
+        error.keys = (*self._root, self._top.key) if self._top.key else tuple(self._root)
+        error.forget_frames()
+        return error
 
     def _read(self) -> Reading:
         frames, text = self._frames, self._text

@@ -93,7 +93,7 @@ def _refuse_unread(completion: Completion) -> None:
 
 def _whole(value: dict[str, Any], place: Place, tools: ToolRegistry, repairs: dict[str, int]) -> Shape:
     """What a text decides that is one valid JSON object, which stands at place, and not a plain one."""
-    found = unusual_shape(value, "closed", True, place, tools, repairs)
+    found = unusual_shape(value, "closed", place, tools, repairs, sure=True)
     if not found:
         raise echoed(place.start)
     if found.tool is None and found.answer is None:

@@ -41,11 +41,11 @@ def decided(value: dict[str, Any], ending: Ending, place: Place, tools: ToolRegi
     Raises Unreadable for the reason why it decides nothing that may be used.
     """
     sure = ending == "closed" and "surplus_closer" not in repairs
-    return (plain_shape(value, tools) if sure else None) or unusual_shape(value, ending, sure, place, tools, repairs)
+    return (plain_shape(value, tools) if sure else None) or unusual_shape(value, ending, place, tools, repairs, sure=sure)
 
 
 def unusual_shape(
-    value: dict[str, Any], ending: Ending, sure: bool, place: Place, tools: ToolRegistry, repairs: dict[str, int]
+    value: dict[str, Any], ending: Ending, place: Place, tools: ToolRegistry, repairs: dict[str, int], *, sure: bool
 ) -> Shape | None:  # fmt: skip
     """The same for one that is not plain. sure: it is plain which members stand inside which brace."""
     keys = read_keys(value)

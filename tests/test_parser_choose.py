@@ -334,6 +334,9 @@ REPLIES = [
     (f"<|im_end|>{CALL}", 'search {"query": "x"}'),
     ('Sure: {"thought": "t"}, "action": "search", "action_input": {"query": "x"}}', 'search {"query": "x"} | surplus_closer'),
     (f'Sure: {{"note": "t"}}, "action": "fetch"\n{CALL}', "! unescaped_quote"),
+    ('{"action": "search", "action_input": {, "query": "x"}, "thought": "a b', "! bad_syntax"),
+    ('Well. {"action": "search", "action_input": {, "query": "x"}, "thought": "a b', "! bad_syntax"),
+    ('{"action": "search", "action_input": {, "query": "x"}, "thought": "a b"}', 'search {"query": "x"} | extra_comma'),
 ]
 
 # Whose turns begin a line behind the decision, and how that line looks.
