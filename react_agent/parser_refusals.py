@@ -29,7 +29,7 @@ def continued(offset: int) -> Unreadable:
 
 def conflict(offset: int) -> Unreadable:
     """A second decision that differs."""
-    return Unreadable("conflict", offset, "the reply holds two different decisions; send only the next step")
+    return Unreadable("conflict", offset, "two different decisions stand in one reply; send one of them")
 
 
 def was_cut(offset: int) -> Unreadable:

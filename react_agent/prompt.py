@@ -42,8 +42,9 @@ class PromptSet:
     def frame(self, name: str, **values: Any) -> str:
         return fill(self.frames[name], **values)
 
-    def reprompt(self, reason: str, **values: Any) -> str:
-        return fill(self.reprompts[reason], **values)
+    def reprompt(self, reason: str, *, excerpt: str = "", **values: Any) -> str:
+        """The message for a reply that was refused. excerpt: of the reply, without the full stop that the sentence around it brings."""
+        return fill(self.reprompts[reason], excerpt=excerpt.rstrip(".。"), **values)
 
 
 def prompts_folder() -> Path:
