@@ -205,6 +205,7 @@ def test_argparse_refuses_with_2(capsys, argv):
     (["chat", "--tarce=x"], "error: not understood: --tarce=x; did you mean --trace?\nreact-agent chat --help lists the options\n"),
     (["--zzz", "q"], "error: not understood: --zzz\n"),
     (["doctr"], "there is no command doctr; did you mean doctor? (a question of one word: react-agent run doctr)\nreact-agent --help lists"),
+    (["helpp"], "there is no command helpp; did you mean help? (a question of one word: react-agent run helpp)\nreact-agent --help lists"),
     (["reprot", "x.jsonl"], "did you mean report?"),
     (["--max-steps", "abc", "q"], "argument --max-steps: must be a whole number from 1, not abc\n"),
     (["--max-seconds", "soon", "q"], "argument --max-seconds: must be a number above 0, not soon\n"),

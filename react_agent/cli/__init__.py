@@ -64,7 +64,7 @@ def parsed(words: list[str]) -> argparse.Namespace:
     made, commands = parser()
     if words[:1] == ["help"]:
         words = [*words[1:2], "--help"]
-    if words and _COMMAND.fullmatch(words[0]) and words[0] not in commands and (meant := did_you_mean(words[0], commands)):
+    if words and _COMMAND.fullmatch(words[0]) and words[0] not in commands and (meant := did_you_mean(words[0], [*commands, "help"])):
         made.error(f"there is no command {words[0]}; {meant} (a question of one word: {made.prog} run {words[0]})")
     words = with_local(with_command(words, commands))
     args, rest = made.parse_known_args(words)
