@@ -7,8 +7,10 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-MENDED = frozenset("}]NTF")  # how what can be mended begins, or what follows it
+MENDED = frozenset(",}]NTF")  # how what can be mended begins, or what follows it
 _MOST = 4  # mistakes in one object
+_BLANKS = " \t\r\n"
+_LAST_COMMA = re.compile(r",[ \t\r\n]*+[}\]]")
 _PYTHON_WORD = re.compile(r"(?:None|True|False)(?=[ \t\r\n]*+[,}\]])")
 _WORD_OR_STRING = re.compile(rf'{_PYTHON_WORD.pattern}|"(?:[^"\\]|\\.)*+\\?(?:"|\Z)', re.DOTALL)
 _JSON_WORDS = {"None": "null", "True": "true", "False": "false"}
@@ -24,7 +26,7 @@ def mended(text: str, start: int, fault: int, decode: Decode, repairs: dict[str,
     faults = [fault]
     while len(faults) <= _MOST:
         fault = faults[-1]
-        if (at := _comma_before(text, start, fault)) >= 0:
+        if (at := _trailing_comma(text, start, fault)) >= 0:
             made.setdefault("trailing_comma", at)
             text = f"{text[:at]} {text[at + 1 :]}"
         elif _PYTHON_WORD.match(text, fault):
@@ -60,9 +62,15 @@ def _in_json(part: re.Match[str]) -> str:
     return _JSON_WORDS.get(part[0], part[0])
 
 
-def _comma_before(text: str, start: int, closer: int) -> int:
-    """The place of the comma before a closing bracket, with nothing but blanks between; -1 when there is none."""
-    if text[closer : closer + 1] not in ("}", "]"):
+def _trailing_comma(text: str, start: int, fault: int) -> int:
+    """The place of a comma after a value and before a closing bracket, with nothing but blanks between; -1 when there is none.
+
+    The decoder names the comma since Python 3.13, and the bracket before that.
+    """
+    char = text[fault : fault + 1]
+    if char == "," and _LAST_COMMA.match(text, fault):
+        return fault if text[start:fault].rstrip(_BLANKS)[-1] not in "{[,:" else -1
+    if char != "}" and char != "]":
         return -1
-    at = len(text[start:closer].rstrip(" \t\r\n")) + start - 1
+    at = len(text[start:fault].rstrip(_BLANKS)) + start - 1
     return at if text[at] == "," else -1

@@ -145,7 +145,8 @@ def test_the_calculator_is_always_there_unless_it_is_left_out():
 
 def test_each_option_brings_its_tools(tmp_path):
     database, catalogue = tmp_path / "shop.db", tmp_path / "stock.csv"
-    sqlite3.connect(database).executescript("CREATE TABLE orders(id)").close()
+    with contextlib.closing(sqlite3.connect(database)) as made:
+        made.execute("CREATE TABLE orders(id)")
     catalogue.write_text("product_id,stock\nP1,4\n", "utf-8")
     words = ["--db", str(database), "--docs", str(tmp_path), "--files", str(tmp_path), "--stock", str(catalogue), "--weather"]
     registry = tools_of(*words, "--hide", "orders.id", "--approve", "write_file")

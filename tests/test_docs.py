@@ -35,8 +35,13 @@ def test_the_public_names_are_pinned():
     assert all(hasattr(react_agent, name) for name in PUBLIC)
 
 
+def laid_out(text):
+    """Help as words: argparse breaks lines elsewhere since Python 3.13, and names a value once behind `-o, --output`."""
+    return re.sub(r"(-\w) [A-Z]+, (?=--)", r"\1, ", text).split()
+
+
 def test_the_command_reference_is_what_the_program_says():
-    assert read("docs/cli.md") == cli_reference(), "run: python tests/make_docs.py"
+    assert laid_out(read("docs/cli.md")) == laid_out(cli_reference()), "run: python tests/make_docs.py"
 
 
 @pytest.mark.parametrize("name", READMES)
