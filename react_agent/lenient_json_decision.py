@@ -2,6 +2,7 @@
 
 import functools
 import re
+from collections.abc import Container
 from typing import Any
 
 from react_agent.lenient_json_keys import CALL, NAMES, SCHEMA_KEYS, Keys, read_keys, squeezed, visible
@@ -77,13 +78,14 @@ def is_decision_like(value: dict[str, Any]) -> bool:
     return bool(keys.strong) or keys.has >= CALL
 
 
-def is_echo(value: dict[str, Any], keys: Keys) -> bool:
-    """Is an object the template, the schema or a placeholder of the prompt rather than a decision? keys: of the object."""
+def is_echo(value: dict[str, Any], keys: Keys, tools: Container[str] = ()) -> bool:
+    """Is an object the template, the schema or a placeholder of the prompt rather than a decision? keys: of the object. tools: names
+    that are none, whatever they look like."""
     if not keys.canonical and not SCHEMA_KEYS.isdisjoint(value) and _holds_schema(value):
         return True
     parts = value if keys.canonical else _parts(value, keys)
     action, answer, thought = parts.get("action"), parts.get("final_answer"), parts.get("thought")
-    if isinstance(action, str) and (_is_no_name(action) if len(action) <= _SHORT else _NO_NAME.match(action)):
+    if isinstance(action, str) and (_is_no_name(action) if len(action) <= _SHORT else _NO_NAME.match(action)) and action not in tools:
         return True
     if isinstance(answer, str) and is_template_answer(answer):
         return not isinstance(action, str) or is_none(action)

@@ -44,6 +44,8 @@ def _note(match: re.Match[str], text: str, repairs: dict[str, int]) -> None:
         repairs.setdefault("over_escaped", pos)
     elif text[pos] in QUOTE_REPAIR:
         repairs.setdefault(QUOTE_REPAIR[text[pos]], pos)
+    if match["comment"]:
+        repairs.setdefault("comment", match.start("comment"))
     if _CONTROL.search(name_of(match)):
         repairs.setdefault("raw_control", pos)
     elif visible(match[0]) != match[0]:

@@ -23,7 +23,8 @@ class Reader:
     """Reads one object; run() once. as_input: the object is a tool's input by itself, not a decision. fault: see read_object()."""
 
     __slots__ = (
-        "_as_input", "_fault", "_frames", "_led", "_pos", "_repairs", "_root", "_skipped", "_start", "_strings", "_text", "_top", "_tries",
+        "_as_input", "_fault", "_frames", "_guessed", "_led", "_pos", "_repairs", "_root", "_skipped", "_start", "_strings", "_text",
+        "_top", "_tries",
     )  # fmt: skip
 
     def __init__(self, text: str, start: int, guide: Guide, *, opener: bool, as_input: bool, fault: int = 0) -> None:
@@ -36,6 +37,7 @@ class Reader:
         self._repairs: dict[str, int] = {}
         self._as_input = as_input
         self._fault = fault
+        self._guessed = -1  # where in the input a closer or a comma was wrong
         self._led = -1  # the last comma in the input that stands in front of its first member
         self._tries = _STRICT_TRIES
         self._skipped = 0, 0  # the last comment or the like
@@ -145,9 +147,11 @@ class Reader:
         else:
             follows = bool(container) and not frame.commas
             if follows:
-                self._repairs.setdefault("missing_comma", pos)
+                self._note_guess("missing_comma", pos)
             frame.key, self._pos = read_key(self._text, pos, self._repairs)
             frame.key_at = pos
+            if follows and not frame.key and self._pos == len(self._text) and self._text[pos] in CLOSERS:
+                raise Unreadable("unescaped_quote", pos, "text follows a value; a quote before it is not escaped, or a comma is missing")
             if follows and len(self._frames) > 1 and "half_quoted_key" in self._repairs and self._text[pos] not in CLOSERS:
                 raise Unreadable("bad_syntax", pos, "a comma and a quote are missing before a key of the input")
 
@@ -181,7 +185,11 @@ class Reader:
         before = self._text[max(0, self._pos - 200) : self._pos]
         if char not in "{[" and not isinstance(container[-1], dict | list) and "\n" not in before[len(before.rstrip()) :]:
             raise Unreadable("bad_syntax", self._pos, "a comma is missing between two elements of a list")
-        self._repairs.setdefault("missing_comma", self._pos)
+        self._note_guess("missing_comma", self._pos)
+
+    def _note_guess(self, repair: str, pos: int) -> None:
+        self._repairs.setdefault(repair, pos)
+        self._guessed = pos if len(self._frames) > 1 else self._guessed
 
     def _close(self, frame: Frame, char: str) -> None:
         """Close the innermost container, or what the closer can only have meant."""
@@ -196,7 +204,7 @@ class Reader:
                 raise Unreadable("bad_syntax", pos, "one of two brackets is the wrong one; close [ with ] and { with }")
             if isinstance(frame.container, list) and len(frame.container) == 1 and isinstance(frame.container[0], list):
                 raise Unreadable("bad_syntax", pos, "one bracket is missing or one is too many: [[ needs ]] at its end")
-            self._repairs.setdefault("mismatched_closer", pos)
+            self._note_guess("mismatched_closer", pos)
             self._pop()  # its own closer is missing, but its parent's, which comes next, fixes where it ended
         elif char == "]" and len(frames) <= 2:
             self._stray_bracket()
@@ -224,6 +232,8 @@ class Reader:
         if frames:
             self._store(done.container)
         elif self._pos < len(self._text) and not self._as_input and reopened(self._text, self._pos):
+            if self._guessed >= 0:
+                raise Unreadable("bad_syntax", self._guessed, "a bracket or a comma is wrong here, and later a brace is one too many")
             self._repairs.setdefault("surplus_closer", self._pos - 1)
             done.commas = 0
             frames.append(done)

@@ -105,14 +105,27 @@ class Strings:
         if self._is_apostrophe(end):
             self._repairs.setdefault("unescaped_quote", end)
             return 0
-        if self._text.find("„", at, end) >= 0 and not re.search("[“”]", self._text[at:end]):
-            self._open_pair = True  # its partner is often typed as a straight quote
+        if self._curly_partner(at, end) and verdict == "inner":
+            self._inner = self._inner if self._inner >= 0 else end
+            return 0
         if verdict == "end" and not self._open_pair and not self._begins_next(at, end):
             return end + 1
         if self._zone == "input" and verdict != "inner":
             self._inner = self._inner if self._inner >= 0 else end
             raise self._refusal()
         return self._note_inner(end)
+
+    def _curly_partner(self, at: int, end: int) -> bool:
+        """Does a curly quote in text[at:end] wait for a partner, which is often typed as a straight quote? Notes one that is the partner of
+        the straight quote before it, and a low one, which always has one."""
+        text = self._text
+        low, opened, closed = text.rfind("„", at, end), text.rfind("“", at, end), text.rfind("”", at, end)
+        if low >= 0 and opened < 0 and closed < 0:
+            self._open_pair = True
+        elif self._open_pair and closed >= 0 and opened < 0:
+            self._open_pair = False
+        waits = opened > closed and low < 0 and not self._open_pair
+        return waits and text[opened + 1].isalnum() and not text[end - 1].isspace()
 
     def _begins_next(self, at: int, end: int) -> bool:
         """Does a comma in front show that a quote begins the next string, and that this one was never closed?"""
@@ -197,6 +210,8 @@ class Strings:
             if inner:
                 return "doubt"
             return "end" if not key["bare"] or self._has_bare_keys(level) else "inner"
+        if inner and self._zone == "answer" and level == 1 and char_at(self._text, pos) == "}" and _AFTER_ROOT.match(self._text, pos + 1):
+            return "end"
         if char_at(self._text, pos) in ("", "}", ",") or CUT_KEY.match(self._text, pos):
             return "inner" if inner else "end"
         return "doubt" if closed else "inner"

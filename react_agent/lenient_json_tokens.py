@@ -36,7 +36,8 @@ _PEEK = re.compile(rf"""(?:[{_BLANK}]++|(?://|\#)(?:[^\n"]|"[^\n"]{{0,40}}+"){{0
 KEY_AHEAD = re.compile(
     rf'(?:"(?P<plain>(?:[^"\\\n]|\\.){{0,80}}+)"'
     rf"|\\?[{_OPEN}](?P<quoted>[^{_OPEN}{_CLOSE}\\{{}}\[\],:：\n]{{1,80}}+)\\?[{_CLOSE}]"
-    rf"|(?P<bare>[^\W\d][\w.-]{{0,60}}+)(?P<shared>[{_CLOSE}]?+))[{_BLANK}]*+[:：]"
+    rf"|(?P<bare>[^\W\d][\w.-]{{0,60}}+)(?P<shared>[{_CLOSE}]?+))[{_BLANK}]*+"
+    rf"(?P<comment>(?:/\*(?:[^*]|\*(?!/)){{0,80}}+\*/|//[^\n]{{0,80}}+\n)[{_BLANK}]*+)?+[:：]"
 )
 PLAIN_KEY = re.compile(r'"([^"\\\x00-\x1f]*+)"[ \t\r\n]*+:')
 HALF_KEY = re.compile(rf"[{_OPEN}]([^\W\d][\w -]{{0,60}}?)[{_BLANK}]*+[:：]")
@@ -61,9 +62,11 @@ NOT_NUMBERS = frozenset({"nan", "infinity", "inf"})
 _ENDS = ("```", "~~~", "<|", "</")
 # Who speaks next in a dialogue that the model invents: only at the start of a line.
 SPEAKER = (
-    r"[ \t>*#_\[]*+(?:observations?|(?:[^\W_]{1,20}[ _-]){0,2}(?:results?|outputs?)|(?:tool|function|api)[ _]responses?|users?|humans?"
-    r"|assistant|system|ai|question|观察结果|观察|观测|(?:工具|函数|查询|搜索)?结果|工具返回|用户|助手|系统)"
-    r"[ \t]*+\d*[ \t*_\]]*+(?:[:：]|\n|\Z)"
+    r"[ \t>*#_\[-]*+(?:\d{1,3}[.)][ \t]++)?+(?:observations?|(?:[^\W_]{1,20}[ _-]){0,2}(?:results?|outputs?)"
+    r"|(?:tool|function|api)[ _]responses?|users?|humans?|assistant|system|ai|question|instructions?"
+    r"|observación|beobachtung(?:en)?|наблюдени[ея]"
+    r"|观察结果|观察|观测|(?:工具|函数|查询|搜索)?结果|工具返回|用户|助手|系统)"
+    r"[ \t]*+\d*(?:[ \t]*+\([^()\n]{1,40}\)|[ \t]*+from[ \t]++[\w.-]{1,40})?+[ \t*_\]]*+(?:[:：]|\n|\Z)"
 )
 # What cannot be a member where one is expected: the next speaker, or a line of prose.
 _NO_MEMBER = re.compile(

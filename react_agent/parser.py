@@ -38,12 +38,13 @@ def parse_decision(completion: Completion, tools: ToolRegistry) -> Decision:
             _refuse_unread(completion)
         start = 0 if text[:1] == "{" else len(text) - len(text.lstrip())
         begins = text.startswith("{", start)
-        if (cut and is_only_cut(text, start)) or (begins and "}" not in text and is_cut_call(text, start)):
+        closes = begins and "}" in text
+        if (cut and is_only_cut(text, start)) or (begins and not closes and is_cut_call(text, start)):
             raise was_cut(len(text))
         repairs: dict[str, int] = {}
-        faults: list[int] = []
+        faults = [] if closes else [len(text)]
         reading = None
-        if begins and (found := strict_value(text, start, repairs, faults)):
+        if closes and (found := strict_value(text, start, repairs, faults)):
             value, end = found
             if end == len(text) or text[end:].isspace():
                 return _decision(plain_shape(value, tools) or _whole(value, Place(text, start, end), tools, repairs), repairs)

@@ -17,7 +17,7 @@ from react_agent.parser_find import Finder, Found, Tried
 from react_agent.parser_labels import find_labels
 from react_agent.parser_names import find_tool
 from react_agent.parser_place import Place
-from react_agent.parser_refusals import conflict, continued, echoed, nothing_decided, swallowed, was_cut
+from react_agent.parser_refusals import conflict, continued, echoed, keyless, nothing_decided, swallowed, was_cut
 from react_agent.parser_shape import Shape, decided
 from react_agent.parser_text import read_text
 from react_agent.registry import ToolRegistry
@@ -30,6 +30,7 @@ _TURN = (
 )
 _NEXT_SPEAKER = re.compile(rf"[\n<\[](?:(?<=\n){SPEAKER}|{_TURN})", re.IGNORECASE)
 KEY = re.compile(r"""["'“]?(?:thought|action|action_input|final_answer)["'”]\s*[:：]""")
+_LAST_QUOTE = re.compile(r"[\"”]\s*[}\]]")  # as a text ends that is the last one in an object or a list
 _NOT_WORDS = re.compile(r"```\w*|~~~\w*|<[^<>\n]{0,80}>|\[/?[A-Z_]+\]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 QUOTES = ('"', "'")
@@ -37,6 +38,8 @@ _WORD = re.compile(r"\w")
 _COLON = re.compile("[:：]")
 _NEAR = 200
 REST_OF_NOTHING = " \t\r\n`~}])"
+_REST_AND_QUOTES = REST_OF_NOTHING + "\"'"
+_ENDS_OF_TEXT = ('"', "'", "“", "”", "’", "}", "]")  # how a last value ends that may be a text, or hold one
 
 
 @dataclass(slots=True)
@@ -172,7 +175,11 @@ class Choice:
         except Unreadable:
             self._refuse_clash(chosen.shape, found, found.reading.value)
             return
-        if not other or not other.shape.decides or (other.shape.weak and not other.shape.tool) or other.shape.agrees_with(chosen.shape):
+        if not other or not other.shape.decides or (other.shape.weak and not other.shape.tool):
+            if "surplus_closer" in found.reading.repairs:
+                raise continued(found.end)  # a key of the decision stands behind its brace
+            return
+        if other.shape.agrees_with(chosen.shape):
             return
         if chosen.shape.tool and other.shape.answer is not None and chosen.found and not chosen.found.listed:
             chosen.repairs.setdefault("premature_answer", found.start)
@@ -212,7 +219,8 @@ class Choice:
         begin, end = self._begin, self._finder.end
         if not _COLON.search(self._text, begin, end):
             return None
-        found = read_text(self._reply(), begin, end, self._tools, self._guide, stopped=self._stopped, repairs=repairs)
+        found = read_text(self._reply(), begin, end, self._tools, self._guide, stopped=self._stopped, reasoning=self._finder.reasoning,
+                          repairs=repairs)  # fmt: skip
         if not found or not found.decides:
             return None
         if half := None if self._text.isascii() else _SURROGATE.search(self._text, begin, end):
@@ -268,20 +276,29 @@ class Choice:
         Then the object may stand in a text of the real decision that should have ended later, whose quotes were not escaped.
         """
         text, at = self._text, found.end
+        if not text[at:].strip(_REST_AND_QUOTES) and text[found.start : at - 1].rstrip()[-1:] not in _ENDS_OF_TEXT:
+            return
         if text[at : at + 1] in QUOTES and text[found.start - 1 : found.start] != text[at]:
             raise continued(at)
         if (key := self._stray_key(at, self._finder.end)) >= 0:
             raise continued(key)
+        line = min(at + len(text[at:].partition("\n")[0]), self._finder.end)
+        speaker = next_speaker(text, at, line)
+        if (quote := self._outside(_LAST_QUOTE, at, speaker if speaker >= 0 else line)) >= 0:
+            raise continued(quote)
 
     def _stray_key(self, begin: int, end: int) -> int:
         """Where a decision's key stands in text[begin:end] outside objects and reasoning, -1 when none does."""
-        if not KEY.search(self._text, begin, end):
+        return self._outside(KEY, begin, end)
+
+    def _outside(self, pattern: re.Pattern[str], begin: int, end: int) -> int:
+        if not pattern.search(self._text, begin, end):
             return -1
         finder = self._finder
         for start, stop in sorted([*finder.passed, *finder.reasoning, (end, end)]):
             if start >= begin:
-                if key := KEY.search(self._text, begin, min(start, end)):
-                    return key.start()
+                if match := pattern.search(self._text, begin, min(start, end)):
+                    return match.start()
                 begin = stop
         return -1
 
@@ -294,15 +311,15 @@ class Choice:
             return Unreadable("no_object", self._begin, "the reply holds no JSON object")
         if "}" not in text[start:]:
             return Unreadable("truncated", start, "the reply ends before its object is whole", cut=True)
-        return Unreadable("bad_syntax", start, 'the object does not begin with a key and a colon; write {"thought": ...}')
+        return keyless(start)
 
     def _nothing(self) -> Unreadable:
         """Why there is no decision at all."""
         finder = self._finder
         if visible(_NOT_WORDS.sub("", self._reply()[self._begin : finder.end])).strip():
-            if finder.data >= 0:
-                return nothing_decided({}, finder.data)
-            return self._no_object()
+            if finder.keyless >= 0:
+                return keyless(finder.keyless)
+            return nothing_decided({}, finder.data) if finder.data >= 0 else self._no_object()
         if finder.reasoning:
             return Unreadable("only_thinking", finder.end, "the reply holds only reasoning")
         return Unreadable("empty", 0, "the reply is empty")

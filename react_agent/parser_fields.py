@@ -68,11 +68,12 @@ def collect(value: dict[str, Any], keys: Keys, tools: ToolRegistry, place: Place
             keys.has, get("thought"), get("action"), get("action_input"), get("final_answer"), "input" in keys.has, weak=not value
         )  # fmt: skip
     found: dict[Role, Any] = {}
-    for role, key, others, lesser in keys.parts:
+    for role, first, more, lesser in keys.parts:
+        key, *others = [each for each in (first, *more) if value[each] is not None or each in CANONICAL] or [first] if more else [first]
         found[role] = item = value[key]
         if others and role != "thought":
             _refuse_disagreement(value, key, others, place)
-        if lesser and item and role in ("input", "answer"):
+        if lesser and (role == "input" or (role == "answer" and item)):
             _refuse_disagreement(value, key, [other for other in lesser if value[other]], place)
         if lesser and role == "action":
             _refuse_other_name(value, key, lesser, tools, place)

@@ -17,7 +17,7 @@ from react_agent.segments import CHANNEL_END, MARK, reasoning_end
 _PATIENCE_AT_LEAST = 20_000
 _ATTEMPT = 500  # what an object costs besides its characters
 _DATA = 100  # what one costs that is no decision, and was read at once
-_OPENERLESS = re.compile(r'^[ \t]*+(?=["“](?:thought|action|action_input|final_answer)["”]\s*+[:：])', re.MULTILINE)
+_OPENERLESS = re.compile(r'^[ \t\ufeff\u200b]*+(?=["“](?:thought|action|action_input|final_answer)["”]\s*+[:：])', re.MULTILINE)
 _SHORTEST_KEY = len('"action":')
 _BRACES = re.compile(r'"(?:[^"\\]|\\.)*+\\?(?:"|\Z)|[{}]', re.DOTALL)
 _INPUT_LABEL = re.compile(
@@ -28,6 +28,7 @@ _TO_FUNCTION = re.compile(r"\bto=(?:functions\.)?(\w+)")
 _PROSE = re.compile(r"[^\W\d_]{2}")
 _TOKENS = re.compile(r"<[^<>]{1,60}>|\[/?[A-Z_]+\]|```\w*|~~~\w*")
 _SENTENCE_END = re.compile(r"[`*_)\s]*+[.!?。！？]")
+_QUOTES = ('"', "'", "“", "”")
 _NEAR = 200  # characters of a line that are looked at around an object
 
 
@@ -59,11 +60,12 @@ class Finder:
 
     begin, end: where the reply is, as far as the search has come; objects that were found before begin were part of the
     reasoning after all. reasoning: the parts between that are none of the reply either. passed: all objects, data included. data:
-    where the first object stands that is no decision, -1 without one.
+    where the first object stands that is no decision, keyless: the first in which no key could be read, -1 without one.
     """
 
     __slots__ = (
-        "_guide", "_patience", "_pos", "_recipient", "_spoken", "_text", "_tried", "begin", "data", "end", "passed", "reasoning",
+        "_guide", "_patience", "_pos", "_recipient", "_spoken", "_text", "_tried", "begin", "data", "end", "keyless", "passed",
+        "reasoning",
     )  # fmt: skip
 
     def __init__(self, text: str, guide: Guide, tried: Tried) -> None:
@@ -72,6 +74,7 @@ class Finder:
         self.reasoning: list[tuple[int, int]] = []
         self.passed: list[tuple[int, int]] = []
         self.data = -1
+        self.keyless = -1
         self._text = text
         self._tried = tried
         self._guide = guide
@@ -181,6 +184,8 @@ class Finder:
         if reading.ending == "cut":
             end = text.rfind("}", reading.start, end) + 1 or end  # what was left out behind it may be the sentence
         after = text[end : end + _NEAR].partition("\n")[0]
+        if before.endswith(_QUOTES) and after.startswith(_QUOTES) and has_prose(after):
+            return True
         return has_prose(before.rpartition("\n")[2]) and (has_prose(after) or _SENTENCE_END.match(after) is not None)
 
     def _strict(self, start: int) -> Reading | None:
@@ -214,6 +219,7 @@ class Finder:
         if fault.reason == "template_echo":
             return Found(start, end, fault=fault)
         self.data = start if self.data < 0 else self.data
+        self.keyless = start if self.keyless < 0 and not fault.keys else self.keyless
         return None
 
     def _braces_end(self, start: int) -> int:

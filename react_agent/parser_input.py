@@ -13,6 +13,9 @@ from react_agent.registry import Tool
 
 _FENCE = re.compile(r"(?:```|~~~)\w*")
 _SHOWN = 40
+_OPENERS = " \t\r\n\"'`“‘([{"  # what an object or a call that has lost its beginning may begin with
+_AFTER_NAME = " \t\r\n\"'`”’"
+_JSON_AGAIN = re.compile(r"""["'“]\s*\{\s*\\*["']""")
 
 
 def arguments(tool: Tool, value: object, given: bool, place: Place, repairs: dict[str, int]) -> dict[str, Any]:
@@ -59,9 +62,13 @@ def _from_text(tool: Tool, text: str, place: Place, repairs: dict[str, int]) -> 
 
 
 def _is_code(tool: Tool, text: str) -> bool:
-    """Does a text begin with the name of the tool's one parameter and a value for it, or with the tool's own and a bracket?"""
+    """Does a text begin with the name of the tool's one parameter and a value for it, or with the tool's own and a bracket; or is it
+    JSON that was written as a text once more?"""
+    if _JSON_AGAIN.match(text):
+        return True
+    text = text.lstrip(_OPENERS)
     begins = ((tool.parameter_names[0], (":", "=", "：")), (tool.name, ("(",)))
-    return any(text.startswith(name) and text[len(name) :].lstrip().startswith(marks) for name, marks in begins)
+    return any(text.startswith(name) and text[len(name) :].lstrip(_AFTER_NAME).startswith(marks) for name, marks in begins)
 
 
 def _object_in(tool: Tool, text: str, place: Place) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The labelled lines of a text, such as "Action: search", in any of the forms that models use: bold, as a list, YAML-like."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
@@ -36,7 +36,7 @@ class Label:
 
     start: the label's offset; begin: its text's. line: the text's first one that is not blank; nothing if an object, a fence or a tag
     is there. underscored: written as a key, as in YAML. reading, fault: of an input that is JSON. given: the input that follows an
-    action at once.
+    action at once. left_open: its text ends inside a fence that is never closed.
     """
 
     kind: Kind
@@ -48,6 +48,7 @@ class Label:
     reading: Reading | None = None
     fault: Unreadable | None = None
     given: "Label | None" = None
+    left_open: bool = False
 
     @property
     def block(self) -> str:
@@ -55,6 +56,13 @@ class Label:
         text = self.text.lstrip() if _FENCE.match(self.text.lstrip()) else self.text
         parts = _FENCE.split(text, maxsplit=2)
         return parts[1] if len(parts) > 1 and not parts[0].strip() else parts[0]
+
+    @property
+    def around_object(self) -> str:
+        """The text without the object in it."""
+        if not self.reading:
+            return self.text.lstrip()
+        return self.text[: self.reading.start - self.begin].lstrip() + self.text[self.reading.end - self.begin :]
 
     @property
     def answer(self) -> str:
@@ -84,12 +92,28 @@ def find_labels(text: str, begin: int, end: int, guide: Guide) -> tuple[list[Lab
 
     Labels inside a JSON input do not count. Raises Unreadable for too many.
     """
-    finder = _Finder(text, begin, guide)
-    while match := _LABEL.search(text, finder.pos, end):
-        if not finder.take(match):
-            return finder.labels, match.start()
-    finder.finish(end)
-    return finder.labels, -1
+    finder, spoke = _Finder(text, begin, guide), -1
+    while spoke < 0 and (match := _LABEL.search(text, finder.pos, end)):
+        spoke = -1 if finder.take(match) else match.start()
+    if spoke < 0:
+        finder.finish(end)
+    if finder.labels and text.find("```", begin, end) + text.find("~~~", begin, end) > -2:
+        _note_open_fence(text[begin : finder.labels[0].start], finder.labels)
+    return finder.labels, spoke
+
+
+def _note_open_fence(before: str, labels: Sequence[Label]) -> None:
+    """Mark the labels whose text ends in a fence that is never closed. A fence without a partner may also be a closing one, at the end."""
+    opened, rest = -1, ""
+    for number, part in enumerate([before, *(label.around_object for label in labels)]):
+        for fence in _FENCE.finditer(part):
+            opened = number if opened < 0 else -1
+            rest = fence[0].strip("`~ \t\n") + part[fence.end() :]
+        if opened < number:
+            rest += part
+    if opened >= 0 and rest.strip():
+        for label in labels[max(0, opened - 1) :]:
+            label.left_open = True
 
 
 class _Finder:

@@ -13,6 +13,11 @@ def nothing_decided(value: dict[str, Any], offset: int) -> Unreadable:
     return Unreadable("not_a_decision", offset, "the object has no action and no final_answer")
 
 
+def keyless(offset: int) -> Unreadable:
+    """An object in which not even a key can be read."""
+    return Unreadable("bad_syntax", offset, 'the object does not begin with a key and a colon; write {"thought": ...}')
+
+
 def swallowed(reading: Reading) -> Unreadable | None:
     """An object that decides nothing because its keys were taken for part of a text."""
     if "unescaped_quote" not in reading.repairs:

@@ -51,24 +51,22 @@ def unusual_shape(
     keys = read_keys(value)
     if sure and keys.single and (renamed := renamed_shape(value, keys, tools, place, repairs)):
         return renamed
-    return None if is_echo(value, keys) else shape(value, keys, ending, tools, place, repairs)
+    return None if is_echo(value, keys, tools) else shape(value, keys, ending, tools, place, repairs)
 
 
 def plain_shape(value: dict[str, Any], tools: ToolRegistry) -> Shape | None:
     """The decision of an object that is exactly what the prompt asks for, by far the most frequent; None for any other."""
     if not value.keys() <= CANONICAL.keys():
         return None
-    thought, answer = value.get("thought", ""), value.get("final_answer")
-    if not isinstance(thought, str):
+    thought, inputs, answer = value.get("thought", ""), value.get("action_input"), value.get("final_answer")
+    if not isinstance(thought, str) or (inputs and isinstance(inputs, dict) and is_template_call(thought, inputs)):
         return None
     if answer is None:
-        name, inputs = value.get("action"), value.get("action_input")
+        name = value.get("action")
         if not isinstance(name, str) or not isinstance(inputs, dict):
             return None
         tool = tools.get(name)
-        if not tool or not tool.parameter_set.issuperset(inputs) or is_template_call(thought, inputs):
-            return None
-        return Shape(thought, tool, inputs)
+        return Shape(thought, tool, inputs) if tool and tool.parameter_set.issuperset(inputs) else None
     if value.get("action", "none") != "none" or not isinstance(answer, str):
         return None
     return Shape(thought, None, None, answer) if has_answer(answer) and not is_template_answer(answer) else None
@@ -82,7 +80,7 @@ def renamed_shape(value: dict[str, Any], keys: Keys, tools: ToolRegistry, place:
     for part in keys.parts:
         if part.key not in CANONICAL:
             repairs.setdefault("alias_key", place.of_key(part.key))
-    return found
+    return found if keys.strong else found._replace(weak=True)
 
 
 def shape(value: dict[str, Any], keys: Keys, ending: Ending, tools: ToolRegistry, place: Place, repairs: dict[str, int]) -> Shape:

@@ -5,34 +5,39 @@ Plain text counts only if the model stopped by itself, and as an input only for 
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from react_agent.lenient_json import Guide, Unreadable, strict_text
+from react_agent.lenient_json import Guide, Reading, Unreadable, strict_text
 from react_agent.lenient_json_decision import is_none, is_template_answer, is_template_call
 from react_agent.parser_input import arguments, refuse_misplaced
 from react_agent.parser_labels import Label, begins_label, find_labels
 from react_agent.parser_names import find_tool, is_finish, unknown_tool
 from react_agent.parser_place import Place
-from react_agent.parser_refusals import echoed
+from react_agent.parser_refusals import conflict, continued, echoed
 from react_agent.parser_shape import Shape, answer_text, unlabelled
 from react_agent.parser_yaml import literal, mapping, scalar
 from react_agent.registry import Tool, ToolRegistry
 
+_GOES_ON = re.compile(r"[^\n{｛]*[\"“”]")  # behind an input's last brace, on its line
+_ANOTHER = re.compile(r"(?:[^\n]*?|.*?\n[ \t,]*+)([{｛])", re.DOTALL)  # an object there, or at the beginning of a later line
 _RULE_AT_END = re.compile(r"\n---\s*+\Z")
 _PAIRS = {'"': '"', "'": "'", "`": "`", "“": "”"}
 
 
 def read_text(
-    text: str, begin: int, end: int, tools: ToolRegistry, guide: Guide, *, stopped: bool, repairs: dict[str, int]
+    text: str, begin: int, end: int, tools: ToolRegistry, guide: Guide, *,
+    stopped: bool, reasoning: Sequence[tuple[int, int]], repairs: dict[str, int],
 ) -> Shape | None:  # fmt: skip
     """What the labels in text[begin:end] decide; None when there are none that could. stopped: the model ended by itself.
+    reasoning: the parts of the text that were, which are blank.
 
     Raises Unreadable.
     """
     rule = _RULE_AT_END.search(text, begin, end) if "\n---" in text else None
     labels, invented = find_labels(text, begin, rule.start() if rule else end, guide)
-    found = _Reply(text, labels, tools, stopped, repairs).shape()
+    found = _Reply(text, labels, tools, stopped, reasoning, repairs).shape()
     if found and invented >= 0:
         repairs.setdefault("invented_observation", invented)
     return found
@@ -44,6 +49,7 @@ class _Reply:
     labels: list[Label]
     tools: ToolRegistry
     stopped: bool
+    reasoning: Sequence[tuple[int, int]]
     repairs: dict[str, int]
 
     def shape(self) -> Shape | None:
@@ -110,9 +116,11 @@ class _Reply:
         return self._answered([given, *answers] if given else answers)
 
     def _answer(self, label: Label) -> str | None:
-        text = label.answer
         if label.reading and isinstance(answer := unlabelled(label.reading.value), str):
+            self._refuse_rest(label, label.reading)
             return answer
+        self._refuse_cut(label)
+        text = label.answer
         if label.underscored and (text.startswith(("|", ">")) or "\n" not in text):
             return answer_text(literal(text, label.begin) if "\n" in text else scalar(text, label.begin))
         return answer_text(text)
@@ -124,6 +132,7 @@ class _Reply:
         if given and given.fault:
             raise given.fault
         if given and given.reading:
+            self._refuse_rest(given, given.reading)
             for name, at in given.reading.repairs.items():
                 self.repairs.setdefault(name, at)
             inputs = arguments(tool, given.reading.value, True, place, self.repairs)
@@ -134,12 +143,32 @@ class _Reply:
         if not tool.read_only:
             raise Unreadable("bad_input", place.start, f"{tool.name} changes something, so its input must be a JSON object")
         block = given.block if given else ""
+        if given and not block.lstrip().startswith(("{", "[{")):
+            self._refuse_cut(given)
         if not block.strip() or (not tool.parameter_names and is_none(block)):
             return arguments(tool, None, given is not None, place, self.repairs)
         if given and given.underscored and not block.partition("\n")[0].strip():
             self.repairs.setdefault("yaml", place.start)
             return mapping(block, tool, place.start)
         return self._plain(tool, block.strip(), place)
+
+    def _refuse_rest(self, label: Label, reading: Reading) -> None:
+        """Unreadable if an input that is JSON goes on behind its last brace, or another one follows."""
+        text, at, end = self.text, reading.end, label.begin + len(label.text)
+        if _GOES_ON.match(text, at, end):
+            raise continued(at)
+        other = _ANOTHER.match(text, at, end)
+        if other and not text.startswith(text[reading.start : at], other.start(1)):
+            raise conflict(other.start(1))
+
+    def _refuse_cut(self, label: Label) -> None:
+        """Unreadable if a plain text may be a part only: a fence in it is not closed, or it has a tag in the middle of a line."""
+        begin, end = label.begin, label.begin + len(label.text)
+        if label.left_open:
+            raise Unreadable("truncated", end, "the reply ends inside a code fence; send the text as JSON", cut=True)
+        for start, _ in self.reasoning:
+            if begin <= start <= end and self.text[max(begin, self.text.rfind("\n", 0, start)) : start].strip():
+                raise Unreadable("bad_syntax", start, "a tag of reasoning stands in the middle of a text; send the text as JSON")
 
     def _place(self, label: Label) -> Place:
         """Where a label's text stands."""
