@@ -96,6 +96,24 @@ SHAPES = {
     "open block comments": "{/* ",
     "Chinese": "中文：",
     "emoji": "🍸",
+    "keys without a colon": '{"a" "b"',
+    "objects for keys": '{"a" {',
+    "single-quoted halves": "{'a",
+    "labels and fences": "Action: search\n```\n",
+    "answers in fences": "Final Answer: x\n```py\n",
+    "labels and tags": "Action Input: a <think>b</think> c\nFinal Answer: a <think>b</think>\n",
+    "labelled objects": 'Action: search\nAction Input: {"query": "x"}\n',
+    "a labelled object and more": 'Action: search\nAction Input: {"query": "x"} ',
+    "comments behind keys": '{"a"/* x */:',
+}
+# One half and then another.
+HALVES = {
+    "prose, then objects": ("words 🍸 ", '{"a": 1}\n'),
+    "prose, then calls": ("words 🍸 ", '{"action": "now", "action_input": {}}\n'),
+    "prose, then wide closers": ("words 🍸 ", '{"a": 1｝ '),
+    "tags, then an answer": ("<think>b</think> ", "Final Answer: x\n"),
+    "an answer, then fences": ("Final Answer: x ", "\n```\nx"),
+    "an answer, then tags": ("Final Answer: x ", "a <think>b</think>"),
 }
 # Repeated inside an object that has begun.
 INSIDE = {
@@ -150,12 +168,19 @@ INSIDE = {
     "fences in a value": (CALL, "```\n"),
     "stray brackets": (CALL + '"x"', "]"),
     "newlines": ('{"thought": "', "\n"),
+    "curly halves in an input": (CALL + '"', '“a" '),
+    "curly halves in an answer": ('{"final_answer": "', '“a" '),
+    "straight and curly": ('{"final_answer": "', '"a” '),
+    "quotes and braces behind": (WHOLE, ' "x"}'),
+    "comments before colons": ('{"thought": "t"', ', "k"/* x */: "v"'),
 }
 
 
 def hostile() -> dict[str, Callable[[int], str]]:
     """Texts of about a given size; those of INSIDE also with the object closed behind."""
     made = {name: lambda size, part=part: part * (size // len(part)) for name, part in SHAPES.items()}
+    for name, (first, second) in HALVES.items():
+        made[name] = lambda size, first=first, second=second: first * (size // 2 // len(first)) + "\n" + second * (size // 2 // len(second))
     for name, (start, part) in INSIDE.items():
         made[f"in an object: {name}"] = lambda size, start=start, part=part: start + part * (size // len(part))
         made[f"closed: {name}"] = lambda size, start=start, part=part: start + part * (size // len(part)) + '"}, "final_answer": null}'

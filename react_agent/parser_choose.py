@@ -282,7 +282,8 @@ class Choice:
             raise continued(at)
         if (key := self._stray_key(at, self._finder.end)) >= 0:
             raise continued(key)
-        line = min(at + len(text[at:].partition("\n")[0]), self._finder.end)
+        line = text.find("\n", at)
+        line = min(len(text) if line < 0 else line, self._finder.end)
         speaker = next_speaker(text, at, line)
         if (quote := self._outside(_LAST_QUOTE, at, speaker if speaker >= 0 else line)) >= 0:
             raise continued(quote)

@@ -104,14 +104,15 @@ def find_labels(text: str, begin: int, end: int, guide: Guide) -> tuple[list[Lab
 
 def _note_open_fence(before: str, labels: Sequence[Label]) -> None:
     """Mark the labels whose text ends in a fence that is never closed. A fence without a partner may also be a closing one, at the end."""
-    opened, rest = -1, ""
+    opened, more = -1, False
     for number, part in enumerate([before, *(label.around_object for label in labels)]):
-        for fence in _FENCE.finditer(part):
+        fences = list(_FENCE.finditer(part))
+        for _ in fences:
             opened = number if opened < 0 else -1
-            rest = fence[0].strip("`~ \t\n") + part[fence.end() :]
-        if opened < number:
-            rest += part
-    if opened >= 0 and rest.strip():
+        if fences:
+            part, more = part[fences[-1].end() :], fences[-1][0].strip("`~ \t\n") != ""
+        more = more or part.strip() != ""
+    if opened >= 0 and more:
         for label in labels[max(0, opened - 1) :]:
             label.left_open = True
 

@@ -5,6 +5,7 @@ Plain text counts only if the model stopped by itself, and as an input only for 
 """
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -37,7 +38,7 @@ def read_text(
     """
     rule = _RULE_AT_END.search(text, begin, end) if "\n---" in text else None
     labels, invented = find_labels(text, begin, rule.start() if rule else end, guide)
-    found = _Reply(text, labels, tools, stopped, reasoning, repairs).shape()
+    found = _Reply(text, labels, tools, stopped, sorted(start for start, _ in reasoning), repairs).shape()
     if found and invented >= 0:
         repairs.setdefault("invented_observation", invented)
     return found
@@ -49,7 +50,7 @@ class _Reply:
     labels: list[Label]
     tools: ToolRegistry
     stopped: bool
-    reasoning: Sequence[tuple[int, int]]
+    reasoning: Sequence[int]  # where it begins
     repairs: dict[str, int]
 
     def shape(self) -> Shape | None:
@@ -166,8 +167,8 @@ class _Reply:
         begin, end = label.begin, label.begin + len(label.text)
         if label.left_open:
             raise Unreadable("truncated", end, "the reply ends inside a code fence; send the text as JSON", cut=True)
-        for start, _ in self.reasoning:
-            if begin <= start <= end and self.text[max(begin, self.text.rfind("\n", 0, start)) : start].strip():
+        for start in self.reasoning[bisect_left(self.reasoning, begin) : bisect_right(self.reasoning, end)]:
+            if self.text[max(begin, self.text.rfind("\n", begin, start)) : start].strip():
                 raise Unreadable("bad_syntax", start, "a tag of reasoning stands in the middle of a text; send the text as JSON")
 
     def _place(self, label: Label) -> Place:
