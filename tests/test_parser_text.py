@@ -21,6 +21,10 @@ REPLIES = [
     ('Action: search\nAction Input: {"query": "x"}\n{"query": "x"}', 'search {"query": "x"} | label_text'),
     ('Action: search\nAction Input: {"query": "x"}} and then I {stop}', "! conflict"),
     ('Action: search\nAction Input: {"query": "x"}}. Then I stop.\nThis {is} "it".', 'search {"query": "x"} | label_text'),
+    ('Never write\nAction: now\nAction Input: {}\nbecause it is late.', "! not_a_decision"),
+    ('Never write:\nAction: now\nAction Input: {}\nbecause it is late.', "now {} | label_text"),
+    ('I write\nAction: now\nAction Input: {}\n\nand wait.', "now {} | label_text"),
+    ('I write\nAction: now\nAction Input: {}\nThen I wait.', "now {} | label_text"),
     # A fence that is not closed: what stands in it may be a part only.
     ("Action: search\nAction Input: ```\nwho is", "! truncated"),
     ("Action: search\nAction Input: ```python\n", "! truncated"),
