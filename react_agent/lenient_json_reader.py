@@ -23,8 +23,8 @@ class Reader:
     """Reads one object; run() once. as_input: the object is a tool's input by itself, not a decision. fault: see read_object()."""
 
     __slots__ = (
-        "_as_input", "_fault", "_frames", "_guessed", "_led", "_pos", "_repairs", "_root", "_skipped", "_start", "_strings", "_text",
-        "_top", "_tries",
+        "_as_input", "_fault", "_frames", "_guessed", "_last_key", "_led", "_pos", "_repairs", "_root", "_skipped", "_start", "_strings",
+        "_text", "_top", "_tries",
     )  # fmt: skip
 
     def __init__(self, text: str, start: int, guide: Guide, *, opener: bool, as_input: bool, fault: int = 0) -> None:
@@ -38,6 +38,7 @@ class Reader:
         self._as_input = as_input
         self._fault = fault
         self._guessed = -1  # where in the input a closer or a comma was wrong
+        self._last_key = -1  # of those in the input whose containers were closed
         self._led = -1  # the last comma in the input that stands in front of its first member
         self._tries = _STRICT_TRIES
         self._skipped = 0, 0  # the last comment or the like
@@ -230,9 +231,10 @@ class Reader:
         frames = self._frames
         done = frames.pop()
         if frames:
+            self._last_key = max(self._last_key, done.key_at)
             self._store(done.container)
         elif self._pos < len(self._text) and not self._as_input and reopened(self._text, self._pos):
-            if self._guessed >= 0:
+            if 0 <= self._guessed <= self._last_key:
                 raise Unreadable("bad_syntax", self._guessed, "a bracket or a comma is wrong here, and later a brace is one too many")
             self._repairs.setdefault("surplus_closer", self._pos - 1)
             done.commas = 0

@@ -105,8 +105,10 @@ class Strings:
         if self._is_apostrophe(end):
             self._repairs.setdefault("unescaped_quote", end)
             return 0
-        if self._curly_partner(at, end) and verdict == "inner":
+        if self._curly_partner(at, end) and (verdict == "inner" or self._zone == "input"):
             self._inner = self._inner if self._inner >= 0 else end
+            if verdict != "inner":
+                raise self._refusal()
             return 0
         if verdict == "end" and not self._open_pair and not self._begins_next(at, end):
             return end + 1

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from react_agent.lenient_json import Guide, Unreadable, strict_object, try_object
 from react_agent.lenient_json_decision import is_decision_like
 from react_agent.lenient_json_keys import read_keys
-from react_agent.parser_choose import KEY, QUOTES, REST_OF_NOTHING, next_speaker, says_something
+from react_agent.parser_around import KEY, QUOTES, REST_OF_NOTHING, next_speaker, says_something
 from react_agent.parser_find import Tried, has_prose
 from react_agent.parser_place import Place
 from react_agent.parser_refusals import was_cut

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from react_agent.lenient_json import SPEAKER, Guide, Reading, Unreadable
+from react_agent.lenient_json import Guide, Reading, Unreadable
 from react_agent.lenient_json_decision import is_decision_like, is_none
 from react_agent.lenient_json_keys import role, visible
+from react_agent.parser_around import KEY, LAST_QUOTE, NOT_WORDS, QUOTES, REST_OF_NOTHING, next_speaker, only_quotes_follow, says_something
 from react_agent.parser_find import Finder, Found, Tried
 from react_agent.parser_labels import find_labels
 from react_agent.parser_names import find_tool
@@ -23,23 +24,9 @@ from react_agent.parser_text import read_text
 from react_agent.registry import ToolRegistry
 from react_agent.segments import CLOSING
 
-_TURN = (
-    r"(?<=<)(?:\|(?:im_start|start|start_header_id|user|system|tool|observation)\|>|start_of_turn>|｜user｜>"
-    r"|(?:(?:tool|function)_)?(?:observation|response|results?)>)"
-    r"|(?<=\[)TOOL_RESULTS\]"
-)
-_NEXT_SPEAKER = re.compile(rf"[\n<\[](?:(?<=\n){SPEAKER}|{_TURN})", re.IGNORECASE)
-KEY = re.compile(r"""["'“]?(?:thought|action|action_input|final_answer)["'”]\s*[:：]""")
-_LAST_QUOTE = re.compile(r"[\"”]\s*[}\]]")  # as a text ends that is the last one in an object or a list
-_NOT_WORDS = re.compile(r"```\w*|~~~\w*|<[^<>\n]{0,80}>|\[/?[A-Z_]+\]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-QUOTES = ('"', "'")
-_WORD = re.compile(r"\w")
 _COLON = re.compile("[:：]")
 _NEAR = 200
-REST_OF_NOTHING = " \t\r\n`~}])"
-_REST_AND_QUOTES = REST_OF_NOTHING + "\"'"
-_ENDS_OF_TEXT = ('"', "'", "“", "”", "’", "}", "]")  # how a last value ends that may be a text, or hold one
 
 
 @dataclass(slots=True)
@@ -276,7 +263,7 @@ class Choice:
         Then the object may stand in a text of the real decision that should have ended later, whose quotes were not escaped.
         """
         text, at = self._text, found.end
-        if not text[at:].strip(_REST_AND_QUOTES) and text[found.start : at - 1].rstrip()[-1:] not in _ENDS_OF_TEXT:
+        if only_quotes_follow(text, found.start, at):
             return
         if text[at : at + 1] in QUOTES and text[found.start - 1 : found.start] != text[at]:
             raise continued(at)
@@ -285,7 +272,7 @@ class Choice:
         line = text.find("\n", at)
         line = min(len(text) if line < 0 else line, self._finder.end)
         speaker = next_speaker(text, at, line)
-        if (quote := self._outside(_LAST_QUOTE, at, speaker if speaker >= 0 else line)) >= 0:
+        if (quote := self._outside(LAST_QUOTE, at, speaker if speaker >= 0 else line)) >= 0:
             raise continued(quote)
 
     def _stray_key(self, begin: int, end: int) -> int:
@@ -317,21 +304,10 @@ class Choice:
     def _nothing(self) -> Unreadable:
         """Why there is no decision at all."""
         finder = self._finder
-        if visible(_NOT_WORDS.sub("", self._reply()[self._begin : finder.end])).strip():
+        if visible(NOT_WORDS.sub("", self._reply()[self._begin : finder.end])).strip():
             if finder.keyless >= 0:
                 return keyless(finder.keyless)
             return nothing_decided({}, finder.data) if finder.data >= 0 else self._no_object()
         if finder.reasoning:
             return Unreadable("only_thinking", finder.end, "the reply holds only reasoning")
         return Unreadable("empty", 0, "the reply is empty")
-
-
-def next_speaker(text: str, start: int, end: int) -> int:
-    """Where in text[start:end] another speaker's turn begins, at the start of it or of a line; -1 when none does."""
-    match = _NEXT_SPEAKER.search(f"\n{text[start:end]}")  # one character longer, and a label begins one after its line's end
-    return start + match.start() - (match[0][0] != "\n") if match else -1
-
-
-def says_something(text: str) -> bool:
-    """Has a text words, besides fences and tags?"""
-    return _WORD.search(_NOT_WORDS.sub("", text)) is not None

@@ -31,7 +31,7 @@ _BARE = r"""[^\W\d][\w.-]{0,60}+["'”]?"""
 _BLANK = r"[\s,，\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\x00-\x08]"
 _NOISE = rf"(?:{_BLANK}++|//[^\n]{{0,200}}+\n|\#[^\n]{{0,200}}+\n|/\*(?:[^*]|\*(?!/)){{0,40}}+\*/|\\[nrt])*+"
 _COLON = rf"{_BLANK}*+(?:/\*[^*]{{0,80}}+\*/{_BLANK}*+)?+[:：]"
-_OBJECT = rf"(?<=[{{｛])(?:(?={_NOISE}(?:{_QUOTED}{_COLON}|{_STRING}{_BLANK}*+[\"'“{{\[]))|(?<![\w\\$^][{{｛])(?={_NOISE}{_BARE}{_COLON}))"
+_OBJECT = rf"(?<=[{{｛])(?:(?={_NOISE}(?:{_QUOTED}{_COLON}|{_STRING}\s*+[\"'“{{\[]))|(?<![\w\\$^][{{｛])(?={_NOISE}{_BARE}{_COLON}))"
 CHANNEL_END = re.compile(r"\s*+<\|(?:end|channel|start|return|call)\|>", re.IGNORECASE)
 TURN_END = re.compile(rf"<(?i:{_END})(?!{CHANNEL_END.pattern})", re.IGNORECASE)  # after the reply began
 MARK = re.compile(rf"[{{｛<\[◁](?:(?P<object>{_OBJECT})|(?=[A-Za-z/|｜]){_TAG})")
