@@ -69,7 +69,9 @@ def collect(value: dict[str, Any], keys: Keys, tools: ToolRegistry, place: Place
         )  # fmt: skip
     found: dict[Role, Any] = {}
     for role, first, more, lesser in keys.parts:
-        key, *others = [each for each in (first, *more) if value[each] is not None or each in CANONICAL] or [first] if more else [first]
+        key, others = first, list(more)
+        if more:  # a null under another name says nothing
+            key, *others = [each for each in (first, *more) if value[each] is not None or each in CANONICAL] or [first]
         found[role] = item = value[key]
         if others and role != "thought":
             _refuse_disagreement(value, key, others, place)
