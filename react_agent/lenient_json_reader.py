@@ -16,6 +16,8 @@ _MOST_STEPS = 50_000  # of those that take more than the standard decoder or a l
 _MOST_COMMAS = 50  # in a row
 _STRICT_TRIES = 4  # containers that the standard decoder is asked to read, as long as it fails
 _LAST_BRACE = re.compile(r"\s*+\}\s*+(?:\Z|[`~<])")
+_BRACE_NEXT = re.compile(r"\]\s*+\}")
+_CLOSER = re.compile(r"\s*+[}\]]")
 _HIDDEN = re.compile(r"['`’”]\s*+[,}\]]")
 
 
@@ -205,12 +207,36 @@ class Reader:
                 raise Unreadable("bad_syntax", pos, "one of two brackets is the wrong one; close [ with ] and { with }")
             if isinstance(frame.container, list) and len(frame.container) == 1 and isinstance(frame.container[0], list):
                 raise Unreadable("bad_syntax", pos, "one bracket is missing or one is too many: [[ needs ]] at its end")
+            if self._is_direct() and not self._goes_on(pos + 1):
+                raise Unreadable("bad_syntax", pos, "one bracket seems to close two; write all of them")
             self._note_guess("mismatched_closer", pos)
             self._pop()  # its own closer is missing, but its parent's, which comes next, fixes where it ended
         elif char == "]" and len(frames) <= 2:
             self._stray_bracket()
+        elif char == "]" and frame.container and self._is_direct() and self._brace_ends_input(pos):
+            self._note_guess("mismatched_closer", pos)
+            self._pos = pos + 1
+            self._pop()
         else:
             raise Unreadable("bad_syntax", pos, f"{char} closes nothing that is open")
+
+    def _is_direct(self) -> bool:
+        """Does the innermost container stand in the input itself?"""
+        if self._as_input:
+            return len(self._frames) == 2
+        return len(self._frames) == 3 and role(self._top.key or "") == "input"
+
+    def _brace_ends_input(self, pos: int) -> bool:
+        """Is the ] at pos followed by a brace, and that by what follows an input?"""
+        brace = _BRACE_NEXT.match(self._text, pos)
+        return brace is not None and self._goes_on(brace.end())
+
+    def _goes_on(self, pos: int) -> bool:
+        """Does a key of the decision follow, or a closer?"""
+        follows = REOPENED.match(self._text, pos)
+        if follows and strong_role(follows[1]) and follows[1] not in self._strings.parameters():
+            return True
+        return _CLOSER.match(self._text, pos) is not None
 
     def _stray_bracket(self) -> None:
         """A ] where no list is open: it was meant to close the input if a key of the decision or its last brace follows. Else it is one too

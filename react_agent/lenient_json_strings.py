@@ -20,6 +20,7 @@ Verdict = Literal["end", "inner", "doubt"]
 
 _NEXT = {opener: re.compile(rf"[^\\{closers}]*+(?:\\.[^\\{closers}]*+)*+[{closers}]", re.DOTALL) for opener, closers in CLOSERS.items()}
 _OVER_ESCAPED_END = re.compile(r'(?<!\\)(?:\\{4})*+\\"')  # \" that is not an escaped quote of the string itself
+_CURLY_NEXT = re.compile(r"[ \t\r\n]*+[,，][ \t\r\n]*+[“”„]")
 _JOINED = re.compile(r"[\"'][ \t\r\n]*+\+[ \t\r\n]*+[\"']")
 _CONTROL = re.compile(r"[\x00-\x1f]")
 _MOST_QUOTES = 5000  # inside one string
@@ -105,7 +106,7 @@ class Strings:
         if self._is_apostrophe(end):
             self._repairs.setdefault("unescaped_quote", end)
             return 0
-        if self._curly_partner(at, end) and (verdict == "inner" or self._zone == "input"):
+        if self._curly_partner(at, end) and (verdict == "inner" or (self._zone == "input" and _CURLY_NEXT.match(self._text, end + 1))):
             self._inner = self._inner if self._inner >= 0 else end
             if verdict != "inner":
                 raise self._refusal()

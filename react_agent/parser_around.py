@@ -13,6 +13,7 @@ _NEXT_SPEAKER = re.compile(rf"[\n<\[](?:(?<=\n){SPEAKER}|{_TURN})", re.IGNORECAS
 KEY = re.compile(r"""["'“]?(?:thought|action|action_input|final_answer)["'”]\s*[:：]""")
 LAST_QUOTE = re.compile(r"[\"”]\s*[}\]]")  # as a text ends that is the last one in an object or a list
 NOT_WORDS = re.compile(r"```\w*|~~~\w*|<[^<>\n]{0,80}>|\[/?[A-Z_]+\]")
+_SET = re.compile(r'[{\[]\s*+"[^"{}\[\]\n]*+"(?:\s*+,\s*+"[^"{}\[\]\n]*+")*+\s*+[}\]]')
 _WORD = re.compile(r"\w")
 QUOTES = ('"', "'")
 REST_OF_NOTHING = " \t\r\n`~}])"
@@ -34,3 +35,9 @@ def says_something(text: str) -> bool:
 def only_quotes_follow(text: str, start: int, end: int) -> bool:
     """Is nothing but quotes, fences and closers behind the object at text[start:end], which cannot belong to its last value?"""
     return not text[end:].strip(_REST_AND_QUOTES) and text[start : end - 1].rstrip()[-1:] not in _ENDS_OF_TEXT
+
+
+def only_sets_hold_quotes(text: str, begin: int, end: int) -> bool:
+    """Are the quotes in a part of a line that begins as words, such as `uses {"a", "b"}`, only those of sets and lists of texts?"""
+    part = text[begin:end]
+    return not part.lstrip().startswith(",") and not LAST_QUOTE.search(_SET.sub("", part))

@@ -13,7 +13,17 @@ from typing import Any
 from react_agent.lenient_json import Guide, Reading, Unreadable
 from react_agent.lenient_json_decision import is_decision_like, is_none
 from react_agent.lenient_json_keys import role, visible
-from react_agent.parser_around import KEY, LAST_QUOTE, NOT_WORDS, QUOTES, REST_OF_NOTHING, next_speaker, only_quotes_follow, says_something
+from react_agent.parser_around import (
+    KEY,
+    LAST_QUOTE,
+    NOT_WORDS,
+    QUOTES,
+    REST_OF_NOTHING,
+    next_speaker,
+    only_quotes_follow,
+    only_sets_hold_quotes,
+    says_something,
+)
 from react_agent.parser_find import Finder, Found, Tried
 from react_agent.parser_labels import find_labels
 from react_agent.parser_names import find_tool
@@ -60,7 +70,7 @@ class Choice:
     """Reads one text. guide: of these tools; tried: of the object that it begins with; cut: a limit or a filter cut the text off;
     stopped: the model ended it by itself."""
 
-    __slots__ = ("_begin", "_cut", "_finder", "_guide", "_seen", "_stopped", "_text", "_tools")
+    __slots__ = ("_begin", "_cut", "_finder", "_guide", "_invented_from", "_seen", "_stopped", "_text", "_tools")
 
     def __init__(self, text: str, tools: ToolRegistry, guide: Guide, tried: Tried, *, cut: bool, stopped: bool) -> None:
         self._text = text
@@ -70,6 +80,7 @@ class Choice:
         self._stopped = stopped
         self._finder = Finder(text, self._guide, tried)
         self._begin = 0
+        self._invented_from = -1  # where what is no part of the reply begins, -1 while that is not known
         self._seen = _Seen()
 
     def make(self) -> Chosen:
@@ -114,6 +125,7 @@ class Choice:
     def _forget_reasoning(self) -> None:
         """When a closing tag comes without its opening one, all that was found before it was reasoning."""
         self._begin = self._finder.begin
+        self._invented_from = -1
         self._seen = _Seen()
 
     # One object after the other.
@@ -121,6 +133,8 @@ class Choice:
     def _first(self, found: Found) -> None:
         """Choose an object if it decides something. Raises Unreadable for a decision that cannot be used."""
         seen = self._seen
+        if self._is_invented(found.start):
+            return
         if not found.reading:
             if not found.fault or found.fault.reason != "template_echo":
                 raise found.fault or conflict(found.start)
@@ -145,6 +159,19 @@ class Choice:
             raise conflict(found.start)  # if it was the answer, all this is invented
         else:
             seen.chosen, seen.last_end = chosen, found.end
+
+    def _is_invented(self, start: int) -> bool:
+        """Does an object belong to what another speaker says behind a call or an answer in labelled lines?"""
+        if self._invented_from < 0:
+            self._invented_from = self._speech_behind_labels()
+        return start > self._invented_from
+
+    def _speech_behind_labels(self) -> int:
+        """Where the first turn of another speaker begins, if labels before it decide something; the text's end otherwise."""
+        text, begin = self._text, self._begin
+        speaker = next_speaker(text, begin, len(text)) if _COLON.search(text, begin) else -1
+        labels = find_labels(self._reply(), begin, speaker, self._guide)[0] if speaker > begin else []
+        return speaker if any(label.kind == "action" or label.is_answer for label in labels) else len(text)
 
     def _follow(self, chosen: Chosen, found: Found) -> None:
         """Pass over what only continues the chosen decision. Raises Unreadable("conflict")."""
@@ -272,7 +299,8 @@ class Choice:
         line = text.find("\n", at)
         line = min(len(text) if line < 0 else line, self._finder.end)
         speaker = next_speaker(text, at, line)
-        if (quote := self._outside(LAST_QUOTE, at, speaker if speaker >= 0 else line)) >= 0:
+        end = speaker if speaker >= 0 else line
+        if (quote := self._outside(LAST_QUOTE, at, end)) >= 0 and not only_sets_hold_quotes(text, at, end):
             raise continued(quote)
 
     def _stray_key(self, begin: int, end: int) -> int:

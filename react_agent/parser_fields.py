@@ -72,11 +72,13 @@ def collect(value: dict[str, Any], keys: Keys, tools: ToolRegistry, place: Place
         key, others = first, list(more)
         if more:  # a null under another name says nothing
             key, *others = [each for each in (first, *more) if value[each] is not None or each in CANONICAL] or [first]
+        if role == "input" and value[key] is None:
+            key = next((other for other in lesser if value[other]), key)
         found[role] = item = value[key]
         if others and role != "thought":
             _refuse_disagreement(value, key, others, place)
         if lesser and (role == "input" or (role == "answer" and item)):
-            _refuse_disagreement(value, key, [other for other in lesser if value[other]], place)
+            _refuse_disagreement(value, key, [other for other in lesser if value[other] and other != key], place)
         if lesser and role == "action":
             _refuse_other_name(value, key, lesser, tools, place)
         if key not in CANONICAL:

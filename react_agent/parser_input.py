@@ -122,6 +122,8 @@ def refuse_misplaced(
     for key in value:
         if key in names and key not in inputs and (in_doubt or key not in CANONICAL):
             raise Unreadable("bad_input", place.of_key(key), f'"{key[:_SHOWN]}" stands beside action_input; write it inside')
+        if key in names and key in inputs and value[key] != inputs[key] and not role(key):
+            raise Unreadable("bad_input", place.of_key(key), f'"{key[:_SHOWN]}" stands beside action_input too; write it once, inside')
 
 
 def _bad_input(tool: Tool, place: Place, what: str) -> Unreadable:

@@ -23,7 +23,7 @@ from react_agent.registry import Tool, ToolRegistry
 
 _GOES_ON = re.compile(r"[^\n{｛]*[\"“”]")  # behind an input's last brace, on its line
 _ANOTHER = re.compile(r"(?:[^\n]*?|.*?\n[ \t,]*+)([{｛])", re.DOTALL)  # an object there, or at the beginning of a later line
-_SENTENCE_BEFORE = re.compile(r"\w[ \t]*\n[ \t]*\Z")  # a line that does not end its sentence
+_SENTENCE_BEFORE = re.compile(r"(?:\A|\n)[ \t]*\w[^\n]*[ \t][^\n]*\w[ \t]*\n[ \t]*\Z")  # a line of words that does not end its sentence
 _SENTENCE_AFTER = re.compile(r"[^\w\n]*\n[ \t]*[a-zà-öø-ÿа-я]")  # a line that goes on with one
 _RULE_AT_END = re.compile(r"\n---\s*+\Z")
 _NEAR = 200
@@ -74,7 +74,7 @@ class _Reply:
         tool = find_tool(action.line, self.tools)
         if not tool:
             return self._finished(action, answers)
-        if action.given and action.given.reading and self._is_quoted(action.given.reading.end):
+        if action.given and action.given.reading and self._is_quoted(action.given, action.given.reading.end):
             raise Unreadable("not_a_decision", action.start, "the call stands in the middle of a sentence; send it alone")
         found = self._arguments(tool, action.given, action)
         if any(answer.is_answer for answer in answers):
@@ -85,10 +85,10 @@ class _Reply:
         self.repairs.setdefault("label_text", action.start)
         return Shape(thought, tool, found)
 
-    def _is_quoted(self, end: int) -> bool:
-        """Does a sentence go on behind an input at end, which began in front of the labels?"""
+    def _is_quoted(self, given: Label, end: int) -> bool:
+        """Does a sentence go on behind an input's end, which began in front of the labels?"""
         before = self.text[max(0, self.labels[0].start - _NEAR) : self.labels[0].start]
-        return bool(_SENTENCE_BEFORE.search(before) and _SENTENCE_AFTER.match(self.text, end, end + _NEAR))
+        return bool(_SENTENCE_BEFORE.search(before) and _SENTENCE_AFTER.match(self.text, end, given.begin + len(given.text)))
 
     def _deciding(self) -> tuple[list[Label], list[Label]]:
         """The labels of answers, and those of actions that have a name."""

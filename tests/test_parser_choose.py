@@ -363,6 +363,8 @@ REPLIES = [
     ('{"final_answer": "a"}, "b"}', "! unescaped_quote"),
     ('{"final_answer": “end"}”}', "! unescaped_quote"),
     ('{"final_answer": "a"}, {"a": "b"}', "= a | dropped_tail"),
+    (f'{CALL} // uses {{"query"}} and ["a", "b"]', 'search {"query": "x"} | dropped_tail'),
+    (f'{CALL} // uses {{"query"}} and "b"]', "! unescaped_quote"),
     ('{"final_answer": "a"}\nThe set {"q"} is mine.', "= a | dropped_tail"),
     ("{”action”: ”search”, ”action_input”: {”query”: ”x”}}", 'search {"query": "x"} | smart_quotes'),
     ("{’action’: ’search’, ’action_input’: {’query’: ’x’}}", 'search {"query": "x"} | smart_quotes'),

@@ -25,6 +25,17 @@ REPLIES = [
     ('Never write:\nAction: now\nAction Input: {}\nbecause it is late.', "now {} | label_text"),
     ('I write\nAction: now\nAction Input: {}\n\nand wait.', "now {} | label_text"),
     ('I write\nAction: now\nAction Input: {}\nThen I wait.', "now {} | label_text"),
+    ('```yaml\naction: search\naction_input: {"query": "x"}\nfinal_answer: null\n```', 'search {"query": "x"} | label_text'),
+    ('# my reply\naction: search\naction_input: {"query": "x"}\nfinal_answer: null', 'search {"query": "x"} | label_text'),
+    # Another speaker's turn may hold objects.
+    *((f'Action: search\nAction Input: {{"query": "x"}}\nObservation: {said}\nThought: ok\nFinal Answer: 2',
+       'search {"query": "x"} | label_text | invented_observation') for said in (
+        '{"action": "fetch", "action_input": {"url": "e"}}', '{"answer": "44"}', 'It returned {"thought": "a", "final_answer": "b"}.',
+        '{"name": "Linz", "arguments": {"a": 1}}', '[{"name": "a", "input": 1}]', '3\n```json\n{"final_answer": "3"}\n```',
+    )),
+    ('Final Answer: 2\nUser: thanks\n{"action": "now", "action_input": {}}', "= 2 | label_text | invented_observation"),
+    ('Observation: 3\n{"action": "now", "action_input": {}}', "now {}"),
+    ('Thought: hm\nObservation: 3\n{"action": "now", "action_input": {}}', "now {}"),
     # A fence that is not closed: what stands in it may be a part only.
     ("Action: search\nAction Input: ```\nwho is", "! truncated"),
     ("Action: search\nAction Input: ```python\n", "! truncated"),
