@@ -142,8 +142,8 @@ def _call(tool: Tool, fields: Fields, ending: Ending, place: Place, repairs: dic
 
 
 def _answered(fields: Fields, answer: str | None, ending: Ending, place: Place) -> Shape:
-    """An answer; of an unclosed object only if nothing that could still have come would have been a call."""
-    if ending == "cut" or (ending == "open" and (answer is None or "action" not in fields.has)):
+    """An answer; of an unclosed object only if it is whole. That the model would have called a tool behind its answer is not supposed."""
+    if ending == "cut" or (ending == "open" and answer is None):
         raise _unfinished(place)
     if answer is not None and is_template_answer(answer):
         raise echoed(place.start)

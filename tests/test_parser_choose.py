@@ -66,7 +66,7 @@ REPLIES = [
     (f'{CALL}\n{{"a": "x\nObservation: 1"}}\n{OTHER}', "! conflict"),
     (f"So: {CALL}\nObservation: 3\nAction: fetch\nAction Input: u", 'search {"query": "x"} | invented_observation'),
     (f'So: {{"action": "search", "action_input": {{"query": "a " b"}}}}\n{CALL}', "! unescaped_quote"),
-    ('So: {"final_answer": "x"', "! truncated"),
+    ('So: {"final_answer": "x"', "= x | missing_closer"),
     (f"<|channel|>commentary to=functions.now<|message|>{BARE}", 'search {"query": "x"}'),
     ('<|channel|>commentary to=functions.search<|message|>{"action": "now", "action_input": {}}', "now {}"),
     ("{'thought': [], 'action': 'now', }action_input': 1, 'final_answer': 'a b'}", "! unescaped_quote"),

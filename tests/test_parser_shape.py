@@ -300,7 +300,7 @@ REPLIES = [
     ('{"action": "none", "final_answer": "x"', "= x | missing_closer"),
     ('{"action": "none", "final_answer": "x", ', "! truncated"),
     ('{"action": "none", "final_answer": "x', "! truncated"),
-    ('{"final_answer": "x"', "! truncated"),
+    ('{"final_answer": "x"', "= x | missing_closer"),
     ('{"action": null, "final_answer": [1]', "= [1] | missing_closer"),
     ('{"action": "none"', "! truncated"),
     ('{"action": "search", "action_input": {{"query": "x"}', "! truncated"),
