@@ -1,6 +1,7 @@
 """What stands around a reply's objects: other speakers' turns, words, and what shows that an object goes on behind its last brace."""
 
 import re
+from collections.abc import Iterable
 
 from react_agent.lenient_json import SPEAKER
 
@@ -41,3 +42,15 @@ def only_sets_hold_quotes(text: str, begin: int, end: int) -> bool:
     """Are the quotes in a part of a line that begins as words, such as `uses {"a", "b"}`, only those of sets and lists of texts?"""
     part = text[begin:end]
     return not part.lstrip().startswith(",") and not LAST_QUOTE.search(_SET.sub("", part))
+
+
+def find_outside(pattern: re.Pattern[str], text: str, begin: int, end: int, parts: Iterable[tuple[int, int]]) -> int:
+    """Where a pattern is found in text[begin:end] outside some parts of the text; -1 when it is not."""
+    if not pattern.search(text, begin, end):
+        return -1
+    for start, stop in sorted([*parts, (end, end)]):
+        if start >= begin:
+            if match := pattern.search(text, begin, min(start, end)):
+                return match.start()
+            begin = stop
+    return -1

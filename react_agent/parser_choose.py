@@ -19,16 +19,17 @@ from react_agent.parser_around import (
     NOT_WORDS,
     QUOTES,
     REST_OF_NOTHING,
+    find_outside,
     next_speaker,
     only_quotes_follow,
     only_sets_hold_quotes,
     says_something,
 )
 from react_agent.parser_find import Finder, Found, Tried
-from react_agent.parser_labels import find_labels
+from react_agent.parser_labels import find_labels, has_labels
 from react_agent.parser_names import find_tool
 from react_agent.parser_place import Place
-from react_agent.parser_refusals import conflict, continued, echoed, keyless, nothing_decided, swallowed, was_cut
+from react_agent.parser_refusals import conflict, continued, echoed, keyless, no_object, nothing_decided, swallowed, was_cut
 from react_agent.parser_shape import Shape, decided
 from react_agent.parser_text import read_text
 from react_agent.registry import ToolRegistry
@@ -36,7 +37,6 @@ from react_agent.segments import CLOSING
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _COLON = re.compile("[:：]")
-_NEAR = 200
 
 
 @dataclass(slots=True)
@@ -70,7 +70,7 @@ class Choice:
     """Reads one text. guide: of these tools; tried: of the object that it begins with; cut: a limit or a filter cut the text off;
     stopped: the model ended it by itself."""
 
-    __slots__ = ("_begin", "_cut", "_finder", "_guide", "_invented_from", "_seen", "_stopped", "_text", "_tools")
+    __slots__ = ("_begin", "_cut", "_finder", "_guide", "_invented", "_looked", "_seen", "_stopped", "_text", "_tools")
 
     def __init__(self, text: str, tools: ToolRegistry, guide: Guide, tried: Tried, *, cut: bool, stopped: bool) -> None:
         self._text = text
@@ -80,7 +80,8 @@ class Choice:
         self._stopped = stopped
         self._finder = Finder(text, self._guide, tried)
         self._begin = 0
-        self._invented_from = -1  # where what is no part of the reply begins, -1 while that is not known
+        self._invented: bool | None = None  # whether what now comes is another speaker's, None before one spoke
+        self._looked = 0  # where the last object ended
         self._seen = _Seen()
 
     def make(self) -> Chosen:
@@ -125,7 +126,7 @@ class Choice:
     def _forget_reasoning(self) -> None:
         """When a closing tag comes without its opening one, all that was found before it was reasoning."""
         self._begin = self._finder.begin
-        self._invented_from = -1
+        self._invented = None
         self._seen = _Seen()
 
     # One object after the other.
@@ -133,7 +134,7 @@ class Choice:
     def _first(self, found: Found) -> None:
         """Choose an object if it decides something. Raises Unreadable for a decision that cannot be used."""
         seen = self._seen
-        if self._is_invented(found.start):
+        if self._is_invented(found):
             return
         if not found.reading:
             if not found.fault or found.fault.reason != "template_echo":
@@ -160,18 +161,13 @@ class Choice:
         else:
             seen.chosen, seen.last_end = chosen, found.end
 
-    def _is_invented(self, start: int) -> bool:
+    def _is_invented(self, found: Found) -> bool:
         """Does an object belong to what another speaker says behind a call or an answer in labelled lines?"""
-        if self._invented_from < 0:
-            self._invented_from = self._speech_behind_labels()
-        return start > self._invented_from
-
-    def _speech_behind_labels(self) -> int:
-        """Where the first turn of another speaker begins, if labels before it decide something; the text's end otherwise."""
-        text, begin = self._text, self._begin
-        speaker = next_speaker(text, begin, len(text)) if _COLON.search(text, begin) else -1
-        labels = find_labels(self._reply(), begin, speaker, self._guide)[0] if speaker > begin else []
-        return speaker if any(label.kind == "action" or label.is_answer for label in labels) else len(text)
+        if self._invented is None:
+            speaker = next_speaker(self._text, max(self._begin, self._looked), found.start)
+            self._looked = found.end
+            self._invented = None if speaker < 0 else has_labels(self._text, self._begin, speaker, self._guide, self._finder.reasoning)
+        return self._invented is True
 
     def _follow(self, chosen: Chosen, found: Found) -> None:
         """Pass over what only continues the chosen decision. Raises Unreadable("conflict")."""
@@ -308,26 +304,7 @@ class Choice:
         return self._outside(KEY, begin, end)
 
     def _outside(self, pattern: re.Pattern[str], begin: int, end: int) -> int:
-        if not pattern.search(self._text, begin, end):
-            return -1
-        finder = self._finder
-        for start, stop in sorted([*finder.passed, *finder.reasoning, (end, end)]):
-            if start >= begin:
-                if match := pattern.search(self._text, begin, min(start, end)):
-                    return match.start()
-                begin = stop
-        return -1
-
-    def _no_object(self) -> Unreadable:
-        """No object could be found; if the text begins like one, it is a broken one."""
-        text, start = self._text, self._begin
-        near = text[start : start + _NEAR]
-        start += len(near) - len(near.lstrip() or near)
-        if not text.startswith("{", start):
-            return Unreadable("no_object", self._begin, "the reply holds no JSON object")
-        if "}" not in text[start:]:
-            return Unreadable("truncated", start, "the reply ends before its object is whole", cut=True)
-        return keyless(start)
+        return find_outside(pattern, self._text, begin, end, [*self._finder.passed, *self._finder.reasoning])
 
     def _nothing(self) -> Unreadable:
         """Why there is no decision at all."""
@@ -335,7 +312,7 @@ class Choice:
         if visible(NOT_WORDS.sub("", self._reply()[self._begin : finder.end])).strip():
             if finder.keyless >= 0:
                 return keyless(finder.keyless)
-            return nothing_decided({}, finder.data) if finder.data >= 0 else self._no_object()
+            return nothing_decided({}, finder.data) if finder.data >= 0 else no_object(self._text, self._begin)
         if finder.reasoning:
             return Unreadable("only_thinking", finder.end, "the reply holds only reasoning")
         return Unreadable("empty", 0, "the reply is empty")

@@ -1,6 +1,8 @@
 """The labelled lines of a text, such as "Action: search", in any of the forms that models use: bold, as a list, YAML-like."""
 
+import itertools
 import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
@@ -24,6 +26,7 @@ _LABEL = re.compile(
 )
 _COMMON = ("observation", "thought", "action input", "action_input", "final answer", "final_answer", "question",
            "观察", "思考", "行动", "最终答案")  # fmt: skip
+_COLON = re.compile("[:：]")
 _MOST = 2000
 _NO_LINE = ("{", "$", "[", "<", "```", "~~~")
 _FENCE = re.compile(r"^[ \t]*+(?:```|~~~)\w*+[ \t]*+(?:\n|\Z)", re.MULTILINE)
@@ -100,6 +103,19 @@ def find_labels(text: str, begin: int, end: int, guide: Guide) -> tuple[list[Lab
     if finder.labels and text.find("```", begin, end) + text.find("~~~", begin, end) > -2:
         _note_open_fence(text[begin : finder.labels[0].start], finder.labels)
     return finder.labels, spoke
+
+
+def has_labels(text: str, begin: int, end: int, guide: Guide, reasoning: Sequence[tuple[int, int]]) -> bool:
+    """Do labelled lines in text[begin:end] name a tool or give an answer, outside of reasoning? reasoning: in order of the ends."""
+    if not _COLON.search(text, begin, end):
+        return False
+    parts = sorted(itertools.takewhile(lambda part: part[1] > begin, reversed(reasoning)))
+    starts = [start for start, _ in parts]
+    for label in find_labels(text, begin, end, guide)[0]:
+        before = bisect_right(starts, label.start) - 1
+        if (label.kind == "action" or label.is_answer) and (before < 0 or label.start >= parts[before][1]):
+            return True
+    return False
 
 
 def _note_open_fence(before: str, labels: Sequence[Label]) -> None:

@@ -5,6 +5,8 @@ from typing import Any
 from react_agent.lenient_json import Reading, Unreadable
 from react_agent.lenient_json_decision import is_decision_like
 
+_NEAR = 200  # characters in which a text's first brace is looked for
+
 
 def nothing_decided(value: dict[str, Any], offset: int) -> Unreadable:
     """An object that neither calls nor answers."""
@@ -16,6 +18,17 @@ def nothing_decided(value: dict[str, Any], offset: int) -> Unreadable:
 def keyless(offset: int) -> Unreadable:
     """An object in which not even a key can be read."""
     return Unreadable("bad_syntax", offset, 'the object does not begin with a key and a colon; write {"thought": ...}')
+
+
+def no_object(text: str, begin: int) -> Unreadable:
+    """No object could be found in a text from begin on; if it begins like one, it is a broken one."""
+    near = text[begin : begin + _NEAR]
+    start = begin + len(near) - len(near.lstrip() or near)
+    if not text.startswith("{", start):
+        return Unreadable("no_object", begin, "the reply holds no JSON object")
+    if "}" not in text[start:]:
+        return Unreadable("truncated", start, "the reply ends before its object is whole", cut=True)
+    return keyless(start)
 
 
 def swallowed(reading: Reading) -> Unreadable | None:
