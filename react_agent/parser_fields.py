@@ -69,9 +69,10 @@ def collect(value: dict[str, Any], keys: Keys, tools: ToolRegistry, place: Place
         )  # fmt: skip
     found: dict[Role, Any] = {}
     for role, first, more, lesser in keys.parts:
-        key, others = first, list(more)
-        if more:  # a null under another name says nothing
-            key, *others = [each for each in (first, *more) if value[each] is not None or each in CANONICAL] or [first]
+        key, others = first, more
+        if more and None in [value[each] for each in (first, *more)]:  # a null under another name says nothing
+            said = [each for each in (first, *more) if value[each] is not None or each in CANONICAL] or [first]
+            key, others = said[0], tuple(said[1:])
         if role == "input" and value[key] is None:
             key = next((other for other in lesser if value[other]), key)
         found[role] = item = value[key]
