@@ -133,7 +133,7 @@ class Strings:
     def _begins_next(self, at: int, end: int) -> bool:
         """Does a comma in front show that a quote begins the next string, and that this one was never closed?"""
         part = self._text[at:end].strip()
-        return part in (",", ":") or (part.endswith(",") and self._text[end + 1 : end + 2] in CLOSERS)
+        return (part in (",", ":") and self._inner >= 0) or (part.endswith(",") and self._text[end + 1 : end + 2] in CLOSERS)
 
     def _note_inner(self, end: int) -> int:
         """Take the quote at end as text; not 0 only when it is the string's own after all, typed twice."""
