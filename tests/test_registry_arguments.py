@@ -21,6 +21,7 @@ def checker(properties, required=(), **more):
 INTEGER, NUMBER, BOOLEAN, STRING = ({"type": name} for name in ("integer", "number", "boolean", "string"))
 MAYBE = {"type": ["integer", "null"]}
 INTEGERS = {"type": "array", "items": INTEGER}
+DEEP = "[" * 900 + "]" * 900  # too deep for the decoder of Python 3.11; 3.12 reads it, and it is too deep for the schema
 POINT = {"type": "object", "properties": {"x": NUMBER, "on": BOOLEAN}}
 COERCED = [
     # schema, as the model wrote it, as the function gets it, the note
@@ -83,13 +84,13 @@ def test_what_fits_is_left_alone(schema, written):
     (BOOLEAN, 1), (BOOLEAN, 0), (BOOLEAN, "1"), (STRING, 3), (STRING, True), (STRING, None), (INTEGERS, 1), (INTEGERS, "1"),
     (INTEGERS, "[1"), (POINT, '{"x": 1, "x": 2}'),
     ({"enum": ["a"]}, "A"), (INTEGER, "[" * 5000),
-    (INTEGERS, "[" * 900 + "]" * 900), (INTEGERS, f"[{'1,' * 10_000}1]"),
+    (INTEGERS, DEEP), (INTEGERS, f"[{'1,' * 10_000}1]"),
 ])  # fmt: skip
 def test_nothing_is_guessed(schema, written):
     with pytest.raises(ToolError) as caught:
         checker({"v": schema}).check({"v": written})
     assert caught.value.type == "bad_arguments"
-    assert caught.value.message.startswith("$.v")
+    assert caught.value.message.startswith(("$.v", "$: the arguments are nested too deep") if written == DEEP else "$.v")
 
 
 SEARCH = {
