@@ -20,17 +20,18 @@ __all__ = [
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def strict_object(text: str, start: int, faults: list[int] | None = None) -> Reading | None:
+def strict_object(text: str, start: int) -> Reading | None:
     """The object that begins with the brace at start, if the standard decoder reads it, and nothing in it is in doubt; the commonest
-    mistakes are mended. faults takes the place of the first one, if the decoder found one.
+    mistakes are mended.
     """
     repairs: dict[str, int] = {}
-    found = strict_value(text, start, repairs, [] if faults is None else faults)
+    found = strict_value(text, start, repairs, [])
     return Reading(found[0], start, found[1], repairs=repairs) if found else None
 
 
 def strict_value(text: str, start: int, repairs: dict[str, int], faults: list[int]) -> tuple[dict[str, Any], int] | None:
-    """The same as the object and the offset after it. repairs takes what was mended."""
+    """The same as the object and the offset after it. repairs takes what was mended, faults the place of the first fault, if the decoder
+    found one."""
     return strict_container(text, start, repairs, faults) or mended_object(text, start, faults, repairs)
 
 

@@ -233,18 +233,18 @@ class Reader:
 
     def _goes_on(self, pos: int) -> bool:
         """Does a key of the decision follow, or a closer?"""
+        return self._decision_follows(pos) or _CLOSER.match(self._text, pos) is not None
+
+    def _decision_follows(self, pos: int) -> bool:
+        """Does a key of the decision follow, which is no parameter of its tool?"""
         follows = REOPENED.match(self._text, pos)
-        if follows and strong_role(follows[1]) and follows[1] not in self._strings.parameters():
-            return True
-        return _CLOSER.match(self._text, pos) is not None
+        return follows is not None and strong_role(follows[1]) is not None and follows[1] not in self._strings.parameters()
 
     def _stray_bracket(self) -> None:
         """A ] where no list is open: it was meant to close the input if a key of the decision or its last brace follows. Else it is one too
         many, which only a decision may have: in its input a [ may be missing."""
-        follows = REOPENED.match(self._text, self._pos + 1)
         self._pos += 1
-        goes_on = follows is not None and strong_role(follows[1]) is not None and follows[1] not in self._strings.parameters()
-        last = goes_on or _LAST_BRACE.match(self._text, self._pos)
+        last = self._decision_follows(self._pos) or _LAST_BRACE.match(self._text, self._pos)
         if last and len(self._frames) == 2 and self._frames[1].container and not self._as_input:
             self._repairs.setdefault("mismatched_closer", self._pos - 1)
             self._pop()

@@ -5,6 +5,7 @@ made, objects that decide nothing. Two different decisions are a conflict, whate
 that say something else than the object beside them. Without an object the labels of a text are read.
 """
 
+import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ from react_agent.parser_around import (
     says_something,
 )
 from react_agent.parser_find import Finder, Found, Tried
-from react_agent.parser_labels import find_labels, has_labels
+from react_agent.parser_labels import COLON, find_labels, has_labels
 from react_agent.parser_names import find_tool
 from react_agent.parser_place import Place
 from react_agent.parser_refusals import conflict, continued, echoed, keyless, no_object, nothing_decided, swallowed, was_cut
@@ -36,7 +37,6 @@ from react_agent.registry import ToolRegistry
 from react_agent.segments import CLOSING
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_COLON = re.compile("[:：]")
 
 
 @dataclass(slots=True)
@@ -227,7 +227,7 @@ class Choice:
         """What the labels of a text without a deciding object say."""
         repairs: dict[str, int] = {}
         begin, end = self._begin, self._finder.end
-        if not _COLON.search(self._text, begin, end):
+        if not COLON.search(self._text, begin, end):
             return None
         found = read_text(self._reply(), begin, end, self._tools, self._guide, stopped=self._stopped, reasoning=self._finder.reasoning,
                           repairs=repairs)  # fmt: skip
@@ -255,7 +255,7 @@ class Choice:
 
     def _refuse_labels(self, chosen: Shape, begin: int, end: int, *, before: bool) -> None:
         """A conflict if lines such as "Action: fetch" before or after the object say something else than it does."""
-        if not _COLON.search(self._text, begin, end):
+        if not COLON.search(self._text, begin, end):
             return
         labels, _ = find_labels(self._reply(), begin, end, self._guide)
         for label in labels:
@@ -304,7 +304,7 @@ class Choice:
         return self._outside(KEY, begin, end)
 
     def _outside(self, pattern: re.Pattern[str], begin: int, end: int) -> int:
-        return find_outside(pattern, self._text, begin, end, [*self._finder.passed, *self._finder.reasoning])
+        return find_outside(pattern, self._text, begin, end, itertools.chain(self._finder.passed, self._finder.reasoning))
 
     def _nothing(self) -> Unreadable:
         """Why there is no decision at all."""

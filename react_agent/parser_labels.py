@@ -26,9 +26,10 @@ _LABEL = re.compile(
 )
 _COMMON = ("observation", "thought", "action input", "action_input", "final answer", "final_answer", "question",
            "观察", "思考", "行动", "最终答案")  # fmt: skip
-_COLON = re.compile("[:：]")
+COLON = re.compile("[:：]")
 _MOST = 2000
 _NO_LINE = ("{", "$", "[", "<", "```", "~~~")
+_ANY_FENCE = re.compile("```|~~~")  # also behind a label, on its line
 _FENCE = re.compile(r"^[ \t]*+(?:```|~~~)\w*+[ \t]*+(?:\n|\Z)", re.MULTILINE)
 _BEFORE_OBJECT = re.compile(r"\s*+(?:(?:```|~~~)\w*+\s*+)?(?=\{)")
 
@@ -70,7 +71,7 @@ class Label:
     @property
     def answer(self) -> str:
         """The text as an answer, which may hold fences of its own: only one without a partner is not part of it."""
-        fences = list(_FENCE.finditer(self.text)) if "```" in self.text or "~~~" in self.text else []
+        fences = list(_FENCE.finditer(self.text)) if _ANY_FENCE.search(self.text) else []
         return (self.text[: fences[-1].start()] if len(fences) % 2 else self.text).strip()
 
     @property
@@ -100,14 +101,14 @@ def find_labels(text: str, begin: int, end: int, guide: Guide) -> tuple[list[Lab
         spoke = -1 if finder.take(match) else match.start()
     if spoke < 0:
         finder.finish(end)
-    if finder.labels and text.find("```", begin, end) + text.find("~~~", begin, end) > -2:
+    if finder.labels and _ANY_FENCE.search(text, begin, end):
         _note_open_fence(text[begin : finder.labels[0].start], finder.labels)
     return finder.labels, spoke
 
 
 def has_labels(text: str, begin: int, end: int, guide: Guide, reasoning: Sequence[tuple[int, int]]) -> bool:
     """Do labelled lines in text[begin:end] name a tool or give an answer, outside of reasoning? reasoning: in order of the ends."""
-    if not _COLON.search(text, begin, end):
+    if not COLON.search(text, begin, end):
         return False
     parts = sorted(itertools.takewhile(lambda part: part[1] > begin, reversed(reasoning)))
     starts = [start for start, _ in parts]
